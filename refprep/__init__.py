@@ -1,0 +1,46 @@
+"""refprep: prepare, prove and use the reference of a cloned voice."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from refprep.api import build, lint, transcribe
+    from refprep.errors import RefprepError
+    from refprep.pipeline.decode import decode_file
+    from refprep.voice import Voice, load_voice, verify_voice
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Looked up on first use, so `import refprep` and `refprep --help` stay
+# free of torch.
+_HOMES = {
+    "RefprepError": "refprep.errors",
+    "Voice": "refprep.voice",
+    "build": "refprep.api",
+    "decode_file": "refprep.pipeline.decode",
+    "lint": "refprep.api",
+    "load_voice": "refprep.voice",
+    "transcribe": "refprep.api",
+    "verify_voice": "refprep.voice",
+}
+
+__all__ = [
+    "RefprepError",
+    "Voice",
+    "__version__",
+    "build",
+    "decode_file",
+    "lint",
+    "load_voice",
+    "transcribe",
+    "verify_voice",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name where it lives (PEP 562)."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'refprep' has no attribute {name!r}")

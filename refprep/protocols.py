@@ -1,0 +1,59 @@
+"""What a stage asks of a model. A test passes a fake, a user their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from refprep.types import Alignment, Clip, Span, Transcript, Voiceprint
+
+
+class VoiceActivity(Protocol):
+    """Finds speech."""
+
+    name: str
+
+    def speech_spans(self, clip: Clip) -> tuple[Span, ...]:
+        """Speech in the clip: sorted, disjoint, seconds from its start."""
+        ...
+
+
+class Transcriber(Protocol):
+    """Writes down what is said."""
+
+    name: str
+
+    def transcribe(self, clip: Clip, intervals: Sequence[Span], *, language: str | None = None) -> Transcript:
+        """Words with times and probabilities, on the clip's clock.
+
+        Args:
+            clip: Audio at any rate.
+            intervals: Sorted, disjoint, each at most 30 s; each is decoded as one piece.
+            language: ISO 639-1; None detects it.
+        """
+        ...
+
+
+class Aligner(Protocol):
+    """Forces a given text onto audio."""
+
+    name: str
+
+    def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
+        """Place every word of the text; the clip is at most 30 s long."""
+        ...
+
+
+class SpeakerEncoder(Protocol):
+    """Turns speech into a direction that depends on the speaker."""
+
+    name: str
+    dim: int
+
+    def embed(self, clip: Clip, speech: Sequence[Span]) -> Voiceprint:
+        """Embed the clip as a whole and in windows.
+
+        Raises:
+            AudioDecodeError: The clip holds too little speech to embed.
+        """
+        ...
