@@ -1,0 +1,1 @@
+"""Measurements of refprep itself on labelled sets."""

@@ -1,0 +1,1 @@
+"""Signal measurements: one formula and its source in each module."""

@@ -1,0 +1,1 @@
+"""Rules over nouns, and how findings are shown."""

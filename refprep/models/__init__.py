@@ -1,0 +1,1 @@
+"""Where weights come from, and the adapters behind which untyped code stops."""

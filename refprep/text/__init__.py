@@ -1,0 +1,1 @@
+"""Words as people mean them: normalisation, readings, differences."""
