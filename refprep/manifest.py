@@ -1,0 +1,247 @@
+"""What a user points at, as utterances: audio with its text, language and speaker.
+
+Reads single audio files with a sidecar (``a.wav`` beside ``a.txt`` or ``a.lab``), folders, JSONL (NeMo's keys too),
+CSV and TSV with a header, LJSpeech ``metadata.csv``, GPT-SoVITS ``.list``, and built voices. Paths inside a manifest
+are relative to its folder.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from refprep.errors import ManifestError, TextInputError, UsageError
+
+AUDIO_SUFFIXES = frozenset(
+    ".wav .wave .flac .ogg .oga .opus .mp3 .m4a .m4b .aac .mp4 .mov .mkv .webm .avi .wma .aif .aiff .caf .w64 .rf64 .amr .3gp".split()
+)
+TEXT_SUFFIXES = (".txt", ".lab")
+MANIFEST_SUFFIXES = frozenset({".jsonl", ".ndjson", ".csv", ".tsv", ".list"})
+
+_AUDIO_KEYS = ("audio", "path", "audio_filepath", "audio_path", "file_name", "file", "wav", "wav_path", "filename")
+_TEXT_KEYS = ("text", "ref_text", "transcript", "transcription", "normalized_text", "sentence")
+_LANGUAGE_KEYS = ("language", "lang", "locale")
+_SPEAKER_KEYS = ("speaker", "speaker_id", "spk", "client_id")
+_KNOWN_KEYS = frozenset((*_AUDIO_KEYS, *_TEXT_KEYS, *_LANGUAGE_KEYS, *_SPEAKER_KEYS))
+_GPT_SOVITS_LANGUAGES = {"jp": "ja", "cn": "zh", "kr": "ko"}
+_MAX_TEXT_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One audio file and what is known of it.
+
+    Attributes:
+        audio: Path of the file.
+        text: What it is said to say; None when nobody wrote it down.
+        language: BCP 47; empty when not stated.
+        speaker: Speaker id; empty when not stated.
+        source: Where the text comes from, for messages: a sidecar, or ``manifest.jsonl:12``.
+        extra: The manifest row's other fields, such as ``licence`` and ``consent``.
+    """
+
+    audio: Path
+    text: str | None = None
+    language: str = ""
+    speaker: str = ""
+    source: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_utterances(paths: Sequence[Path], *, text: str | None = None, language: str = "") -> list[Utterance]:
+    """Collect the utterances that the paths name, in order.
+
+    Args:
+        paths: Audio files, folders, manifests, built voices.
+        text: The text of the one audio file given; sidecars are not looked at then.
+        language: For utterances whose manifest does not state one.
+
+    Raises:
+        UsageError: ``text`` with anything but one audio file, or a path that is not there.
+        ManifestError: A manifest row that cannot be read.
+        TextInputError: A sidecar that is not UTF-8.
+    """
+    if text is not None and (len(paths) != 1 or paths[0].is_dir() or paths[0].suffix.lower() in MANIFEST_SUFFIXES):
+        raise UsageError("--text goes with exactly one audio file", where="--text", fix="Put the texts of several files into sidecars or a manifest.")
+    found: list[Utterance] = []
+    for path in paths:
+        if text is not None:
+            found.append(Utterance(path, text=text, source="--text"))
+        else:
+            found += _read_path(path)
+    if language:
+        found = [u if u.language else Utterance(u.audio, u.text, language, u.speaker, u.source, u.extra) for u in found]
+    return found
+
+
+def _read_path(path: Path) -> Iterator[Utterance]:
+    if not path.exists() and not path.is_symlink():
+        raise UsageError("there is no such file or folder", where=str(path), fix="Check the path.")
+    if path.is_dir():
+        yield from _read_folder(path)
+    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+        yield from _read_jsonl(path)
+    elif path.suffix.lower() == ".list":
+        yield from _read_list(path)
+    elif path.name.lower() == "metadata.csv" and not _has_header(path):
+        yield from _read_ljspeech(path)
+    elif path.suffix.lower() in (".csv", ".tsv"):
+        yield from _read_csv(path)
+    else:
+        yield _with_sidecar(path)
+
+
+def _read_folder(folder: Path) -> Iterator[Utterance]:
+    if (folder / "voice.json").is_file():
+        yield _read_voice(folder)
+        return
+    if (folder / "metadata.csv").is_file():
+        yield from _read_path(folder / "metadata.csv")
+        return
+    found = sorted(p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and not p.name.startswith("."))
+    if not found:
+        raise UsageError("no audio files in this folder", where=str(folder), fix="Point at a folder with audio, or at a manifest.")
+    voices: set[Path] = set()
+    for path in found:
+        if (path.parent / "voice.json").is_file():
+            if path.parent not in voices:
+                voices.add(path.parent)
+                yield _read_voice(path.parent)
+        else:
+            yield _with_sidecar(path)
+
+
+def _read_voice(folder: Path) -> Utterance:
+    try:
+        voice = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+        language, speaker = str(voice.get("language", "")), str(voice.get("speaker_id", ""))
+    except (OSError, ValueError, AttributeError) as error:
+        raise ManifestError(f"it cannot be read: {error}", where=str(folder / "voice.json"), fix="Build the voice again.") from error
+    text = read_text_file(folder / "reference.txt")
+    return Utterance(folder / "reference.wav", text, language, speaker, source=str(folder / "reference.txt"))
+
+
+def _with_sidecar(audio: Path) -> Utterance:
+    for suffix in TEXT_SUFFIXES:
+        sidecar = audio.with_suffix(suffix)
+        if sidecar.is_file():
+            return Utterance(audio, read_text_file(sidecar), source=str(sidecar))
+    return Utterance(audio)
+
+
+def read_text_file(path: Path) -> str:
+    """Text of a small UTF-8 file, a byte order mark allowed, white space stripped.
+
+    Raises:
+        TextInputError: Not UTF-8, larger than 1 MiB, or unreadable.
+    """
+    try:
+        if path.stat().st_size > _MAX_TEXT_BYTES:
+            raise TextInputError("a text of more than 1 MiB is no transcript of a clip", where=str(path), fix="Give the clip its own text only.")
+        return path.read_text(encoding="utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise TextInputError(f"not UTF-8 (byte {error.start})", where=str(path), fix="Save the text as UTF-8.") from error
+    except OSError as error:
+        raise TextInputError(f"it cannot be read: {error.strerror}", where=str(path), fix="Check the file and its permissions.") from error
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"not UTF-8 (byte {error.start})", where=str(path), fix="Save the manifest as UTF-8.") from error
+    except OSError as error:
+        raise ManifestError(f"it cannot be read: {error.strerror}", where=str(path), fix="Check the file and its permissions.") from error
+
+
+def _read_jsonl(path: Path) -> Iterator[Utterance]:
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise ManifestError(f"not JSON: {error}", where=where, fix="Write one JSON object a line.") from error
+        if not isinstance(row, dict):
+            raise ManifestError("the row is no JSON object", where=where, fix='Write rows such as {"audio": "a.wav", "text": "..."}.')
+        yield _from_row(path, where, row)
+
+
+def _has_header(path: Path) -> bool:
+    first = next((line for line in _lines(path) if line.strip()), "")
+    cells = {cell.strip().lower() for cell in first.replace("|", ",").replace("\t", ",").replace(";", ",").split(",")}
+    return bool(cells & set(_AUDIO_KEYS))
+
+
+def _read_csv(path: Path) -> Iterator[Utterance]:
+    lines = _lines(path)
+    if not lines:
+        raise ManifestError("the file is empty", where=str(path), fix="Give it a header row such as path,text.")
+    delimiter = max(",\t|;", key=lines[0].count)
+    reader = csv.DictReader(lines, delimiter=delimiter)
+    try:
+        for row in reader:
+            where = f"{path}:{reader.line_num}"
+            if None in row:
+                raise ManifestError("the row has more cells than the header", where=where, fix=f"Quote cells that contain {delimiter!r}.")
+            yield _from_row(path, where, {k.strip(): v for k, v in row.items() if v is not None})
+    except csv.Error as error:
+        raise ManifestError(f"not CSV: {error}", where=f"{path}:{reader.line_num}", fix="Quote the cells.") from error
+
+
+def _read_ljspeech(path: Path) -> Iterator[Utterance]:
+    folder = path.parent / "wavs" if (path.parent / "wavs").is_dir() else path.parent
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        cells = line.split("|")
+        if len(cells) < 2 or not cells[0].strip():
+            raise ManifestError("expected id|text or id|text|normalised text", where=f"{path}:{number}", fix="Write LJSpeech rows, or give the file a header row.")
+        name = cells[0].strip()
+        audio = folder / name if Path(name).suffix.lower() in AUDIO_SUFFIXES else folder / f"{name}.wav"
+        yield Utterance(audio, cells[-1].strip() or cells[1].strip(), source=f"{path}:{number}")
+
+
+def _read_list(path: Path) -> Iterator[Utterance]:
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        cells = line.split("|", 3)
+        if len(cells) != 4:
+            raise ManifestError("expected wav|speaker|language|text", where=f"{path}:{number}", fix="Write GPT-SoVITS rows.")
+        audio, speaker, language, text = (c.strip() for c in cells)
+        code = language.lower()
+        yield Utterance(path.parent / audio, text, _GPT_SOVITS_LANGUAGES.get(code, code), speaker, f"{path}:{number}")
+
+
+def _from_row(manifest: Path, where: str, row: Mapping[str, Any]) -> Utterance:
+    audio = _cell(row, _AUDIO_KEYS)
+    if audio is None or not audio.strip():
+        raise ManifestError(
+            f"no audio column (one of {', '.join(_AUDIO_KEYS[:5])}, ...)",
+            where=where,
+            fix='Write rows such as {"audio": "a.wav", "text": "..."}.',
+        )
+    if "\0" in audio:
+        raise ManifestError("the path holds a NUL character", where=where, fix="Write the path of an audio file.")
+    return Utterance(
+        audio=manifest.parent / audio.strip(),
+        text=_cell(row, _TEXT_KEYS),
+        language=(_cell(row, _LANGUAGE_KEYS) or "").strip(),
+        speaker=(_cell(row, _SPEAKER_KEYS) or "").strip(),
+        source=where,
+        extra={k: v for k, v in row.items() if k not in _KNOWN_KEYS},
+    )
+
+
+def _cell(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    for name in names:
+        if name in row and row[name] is not None:
+            value = row[name]
+            return value if isinstance(value, str) else str(value)
+    return None

@@ -1,0 +1,80 @@
+"""Names -> models, ready to use: the one place where a choice of model becomes an object."""
+
+from __future__ import annotations
+
+from refprep.config import ModelConfig
+from refprep.errors import DeviceError, WeightsMissing
+from refprep.models.store import ModelStore
+from refprep.models.vad import SileroVad
+from refprep.models.whisper import FasterWhisper
+from refprep.protocols import SpeakerEncoder
+
+# Best first; the first one that is present is used, so that a machine without the hub works with what wheels carry.
+_ASR_ON_CUDA = ("whisper-large-v3-turbo", "whisper-small", "whisper-base", "whisper-tiny.en")
+_ASR_ON_CPU = ("whisper-small", "whisper-base", "whisper-tiny.en")
+DEFAULT_ENCODER = "ge2e"
+
+
+def resolve_device(device: str) -> str:
+    """``cuda`` or ``cpu`` for a choice of ``auto``, ``cuda`` or ``cpu``.
+
+    Raises:
+        DeviceError: CUDA was asked for and is not there.
+    """
+    if device == "cpu":
+        return device
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if device == "cuda":
+        raise DeviceError("no CUDA device", where="--device cuda", fix="Use --device cpu, or see `refprep doctor`.")
+    return "cpu"
+
+
+def choose_asr(config: ModelConfig, store: ModelStore) -> str:
+    """Id of the recogniser to use.
+
+    Raises:
+        WeightsMissing: None is present.
+    """
+    if config.asr != "auto":
+        return config.asr
+    on_cuda = config.device != "cpu" and resolve_device(config.device) == "cuda"
+    for model_id in _ASR_ON_CUDA if on_cuda else _ASR_ON_CPU:
+        if store.status(model_id).state == "present":
+            return model_id
+    raise WeightsMissing(
+        "no recogniser is here (whisper-base: 148 MB)",
+        where=str(store.root),
+        fix="Run `refprep models pull whisper-base`, or name a folder with --asr.",
+    )
+
+
+def load_asr(config: ModelConfig, store: ModelStore) -> FasterWhisper:
+    """Recogniser and aligner, in float32: the precision verdicts need.
+
+    Raises:
+        WeightsMissing: The model was not pulled.
+    """
+    model_id = choose_asr(config, store)
+    device = resolve_device(config.device)
+    return FasterWhisper(store.path(model_id), name=model_id, device=device, num_threads=config.threads)
+
+
+def load_vad() -> SileroVad:
+    """Voice activity; its network comes with faster-whisper."""
+    return SileroVad()
+
+
+def load_encoder(config: ModelConfig, store: ModelStore) -> SpeakerEncoder:
+    """Speaker encoder, in float32.
+
+    Raises:
+        WeightsMissing: The model was not pulled.
+        UsageError: The id names no speaker encoder.
+    """
+    from refprep.models.encoders import open_encoder
+
+    model_id = DEFAULT_ENCODER if config.encoder == "auto" else config.encoder
+    return open_encoder(model_id, store, device=resolve_device(config.device))

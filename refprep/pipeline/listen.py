@@ -1,0 +1,84 @@
+"""Clip -> what is heard in it: voice activity, transcript, and a text checked against both."""
+
+from __future__ import annotations
+
+from refprep.pipeline.align import align_text
+from refprep.pipeline.check import DEFAULT_THRESHOLDS, CheckThresholds, check_text
+from refprep.pipeline.transcribe import transcribe_clip
+from refprep.protocols import Aligner, Transcriber, VoiceActivity
+from refprep.types import Clip, Origin, Span, TextCheck, Transcript
+
+_REMEMBERED = 64
+
+
+class Listener:
+    """Voice activity, recogniser and aligner, used together.
+
+    What was heard in the last clips is remembered by the clip's id: one audio held against several texts is
+    transcribed once.
+
+    Args:
+        voice_activity: Finds speech.
+        transcriber: Writes it down.
+        aligner: Forces a text onto it.
+        thresholds: Where the verdict on a text turns.
+    """
+
+    def __init__(
+        self,
+        voice_activity: VoiceActivity,
+        transcriber: Transcriber,
+        aligner: Aligner,
+        *,
+        thresholds: CheckThresholds = DEFAULT_THRESHOLDS,
+    ) -> None:
+        self.voice_activity = voice_activity
+        self.transcriber = transcriber
+        self.aligner = aligner
+        self.thresholds = thresholds
+        self._heard: dict[tuple[str, str], Transcript] = {}
+        self._speech: dict[str, tuple[Span, ...]] = {}
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Role -> name of the model."""
+        return {
+            "voice_activity": self.voice_activity.name,
+            "transcriber": self.transcriber.name,
+            "aligner": self.aligner.name,
+        }
+
+    def speech(self, clip: Clip) -> tuple[Span, ...]:
+        """Voice activity: sorted, disjoint, seconds from the clip's start."""
+        if clip.id not in self._speech:
+            _forget(self._speech)
+            self._speech[clip.id] = self.voice_activity.speech_spans(clip)
+        return self._speech[clip.id]
+
+    def transcribe(self, clip: Clip, *, language: str = "") -> Transcript:
+        """What is said, words with times; the language is detected when none is given."""
+        key = (clip.id, language)
+        if key not in self._heard:
+            _forget(self._heard)
+            self._heard[key] = transcribe_clip(clip, self.speech(clip), self.transcriber, language=language or None)
+        return self._heard[key]
+
+    def check(self, clip: Clip, text: str, *, language: str = "") -> TextCheck:
+        """Hold a text against a clip.
+
+        Args:
+            clip: Any length.
+            text: What it is said to say; may be empty.
+            language: BCP 47 of the text; empty takes the language that is heard.
+        """
+        speech = self.speech(clip)
+        heard = self.transcribe(clip, language=language)
+        spoken = language or heard.language
+        alignment = align_text(clip, text, speech, self.aligner, heard=heard, language=spoken or "en")
+        given = Transcript(text, spoken, origin=Origin.USER)
+        return check_text(given, heard, alignment, speech, duration_s=clip.duration_s, thresholds=self.thresholds)
+
+
+def _forget(memory: dict[str, tuple[Span, ...]] | dict[tuple[str, str], Transcript]) -> None:
+    while len(memory) >= _REMEMBERED:
+        memory.pop(next(iter(memory)))  # type: ignore[arg-type]  # the key is the memory's own

@@ -1,0 +1,73 @@
+"""Clip -> Transcript: one explicit interval for every decode, cut at pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from refprep.protocols import Transcriber
+from refprep.types import Clip, Origin, Span, Transcript
+
+MAX_INTERVAL_S = 30.0  # Whisper's window
+_TARGET_INTERVAL_S = 24.0  # leaves room to look for a pause before the window is full
+_EDGE_S = 0.2  # silence kept around a cut, so that no consonant is lost
+
+
+def transcribe_clip(
+    clip: Clip, speech: Sequence[Span], transcriber: Transcriber, *, language: str | None = None
+) -> Transcript:
+    """Write down everything that is said in a clip.
+
+    Args:
+        clip: Any length, any rate.
+        speech: Voice activity of the clip: sorted, disjoint.
+        transcriber: The recogniser.
+        language: BCP 47; None detects it on the first interval.
+
+    Returns:
+        Words on the clip's clock. A clip without speech gives an empty transcript, and the recogniser, which would
+        invent words for silence, is not asked.
+    """
+    if not speech:
+        return Transcript("", language or "", 1.0 if language else 0.0, (), Origin.ASR, transcriber.name)
+    return transcriber.transcribe(clip, plan_intervals(clip.duration_s, speech), language=language)
+
+
+def plan_intervals(duration_s: float, speech: Sequence[Span]) -> tuple[Span, ...]:
+    """Cut a clip into intervals of at most 30 s that together hold all its speech.
+
+    A clip of up to 30 s is one interval. A longer one is cut in the middle of pauses: of those that begin within the
+    window, the longest in its last quarter, else the last one; speech without a pause for 30 s is cut at 30 s.
+
+    Args:
+        duration_s: Of the clip.
+        speech: Voice activity: sorted, disjoint, not empty.
+
+    Returns:
+        Sorted, disjoint intervals.
+    """
+    if duration_s <= MAX_INTERVAL_S:
+        return (Span(0.0, duration_s),)
+    pauses = [Span(a.end_s, b.start_s) for a, b in zip(speech, speech[1:], strict=False)]
+    intervals: list[Span] = []
+    start_s = max(0.0, speech[0].start_s - _EDGE_S)
+    end_s = min(duration_s, speech[-1].end_s + _EDGE_S)
+    while end_s - start_s > MAX_INTERVAL_S:
+        within = [p for p in pauses if start_s + 1.0 < p.start_s and _middle_s(p) <= start_s + MAX_INTERVAL_S]
+        late = [p for p in within if p.start_s >= start_s + _TARGET_INTERVAL_S * 0.75]
+        if late:
+            cut_s = _middle_s(max(late, key=lambda p: p.duration_s))
+        elif within:
+            cut_s = _middle_s(within[-1])
+        else:
+            cut_s = start_s + MAX_INTERVAL_S
+        intervals.append(Span(start_s, cut_s))
+        # Leave long silence out: the recogniser would fill it with words.
+        following = [s.start_s for s in speech if s.end_s > cut_s]
+        start_s = max(cut_s, following[0] - _EDGE_S) if following else end_s
+    if end_s > start_s:
+        intervals.append(Span(start_s, end_s))
+    return tuple(intervals)
+
+
+def _middle_s(span: Span) -> float:
+    return (span.start_s + span.end_s) / 2

@@ -1,0 +1,337 @@
+"""Where two texts of the same speech part, word by word, whichever way their numbers are read.
+
+Words are laid beside each other so that the fewest letters differ, not the fewest words: a recogniser that writes
+"Brada Manu" for "Bradamano" is off by a letter or two, not by three words. What is left over on one side, as a
+stretch of surplus letters, is what the other text lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import Indel, Levenshtein
+from rapidfuzz.process import cdist
+
+from refprep.text.normalise import FILLERS, Reading, fold, readings, sound_key
+from refprep.text.words import is_spaceless
+
+# A Han character stands for a syllable or two, a kana for less: in letters of an alphabetic script.
+_HAN_LETTERS = 3.5
+_KANA_LETTERS = 2.0
+_MIN_SURPLUS_LETTERS = 3.0
+_HEAD_GAP, _INNER_GAP, _TAIL_GAP = 0.25, 0.5, 0.0  # letters that opening a gap costs
+_PAIR, _GIVEN_ONLY, _HEARD_ONLY = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A stretch where the texts part; half-open word ranges, either may be empty.
+
+    Attributes:
+        given: Range of words in the given text.
+        heard: Range of words in the heard text.
+        surplus_letters: Letters heard beyond those given; negative when more was given than heard.
+        similarity: Of the two stretches' letters, 0-1 (normalised indel similarity); 0.0 if one is empty.
+        given_only: Spoken words that only the given text has.
+        heard_only: Spoken words that only the heard text has.
+    """
+
+    given: tuple[int, int]
+    heard: tuple[int, int]
+    surplus_letters: float
+    similarity: float
+    given_only: tuple[str, ...]
+    heard_only: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two texts laid beside each other.
+
+    Attributes:
+        differences: Stretches that part, in order, with all their words.
+        missing: Stretches with more heard than given, small agreements inside them included, in order.
+        extra: Stretches with more given than heard, likewise.
+        pairs: (given word, heard word) that say the same.
+        num_given_tokens: Spoken words (characters for spaceless scripts) in the given text.
+        num_heard_tokens: The same for the heard text.
+        distance: Token edits between them, with the best readings.
+        letter_similarity: Of all letters laid beside each other, 0-1.
+    """
+
+    differences: tuple[Difference, ...]
+    missing: tuple[Difference, ...]
+    extra: tuple[Difference, ...]
+    pairs: tuple[tuple[int, int], ...]
+    num_given_tokens: int
+    num_heard_tokens: int
+    distance: int
+    letter_similarity: float
+
+    @property
+    def error_rate(self) -> float:
+        """Edits over the heard tokens: WER, or CER for spaceless scripts; may exceed 1."""
+        return self.distance / max(1, self.num_heard_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """One text, flattened to spoken tokens."""
+
+    texts: list[str]
+    keys: list[str]
+    owners: list[int]
+    letters: list[float]
+
+
+def compare(given: Sequence[str], heard: Sequence[str], language: str) -> Comparison:
+    """Find where a given text departs from a heard one.
+
+    Every word starts with its plainest reading; words with several are then settled one after another, each taking
+    the reading that brings the texts closest, until nothing moves. Digits start once as numbers and once digit by
+    digit, and the closer start wins.
+
+    Args:
+        given: Written words (``refprep.text.words.split_words``).
+        heard: Words of a recogniser.
+        language: BCP 47, of both.
+    """
+    given_options = [readings(w, language) for w in given]
+    heard_options = [readings(w, language) for w in heard]
+    settled = _settle(given_options, heard_options, 0, language)
+    if settled[0] and any(len(o) > 1 for o in (*given_options, *heard_options)):
+        settled = min(settled, _settle(given_options, heard_options, -1, language), key=lambda s: s[0])
+    distance, given_readings, heard_readings = settled
+    left = _flatten(given_readings, language)
+    right = _flatten(heard_readings, language)
+    steps = _lay_beside(left, right)
+    differences, missing, extra = _stretches(steps, left, right, given, heard)
+    pairs = dict.fromkeys((left.owners[i], right.owners[j]) for i, j in steps if _is_same(left, right, i, j))
+    total = sum(left.letters) + sum(right.letters)
+    cost = sum(_step_cost(left, right, i, j) for i, j in steps)
+    return Comparison(
+        differences=tuple(differences),
+        missing=tuple(missing),
+        extra=tuple(extra),
+        pairs=tuple(pairs),
+        num_given_tokens=len(left.keys),
+        num_heard_tokens=len(right.keys),
+        distance=distance,
+        letter_similarity=1.0 - cost / total if total else 1.0,
+    )
+
+
+def _settle(
+    given: list[tuple[Reading, ...]], heard: list[tuple[Reading, ...]], start: int, language: str
+) -> tuple[int, list[Reading], list[Reading]]:
+    chosen = ([o[start] for o in given], [o[start] for o in heard])
+    options = (given, heard)
+
+    def distance() -> int:
+        return Levenshtein.distance(_keys(chosen[0], language), _keys(chosen[1], language))
+
+    best = distance()
+    for _ in range(3):
+        moved = False
+        for side in (0, 1):
+            for index, choices in enumerate(options[side]):
+                if len(choices) < 2 or best == 0:
+                    continue
+                kept = chosen[side][index]
+                for choice in choices:
+                    chosen[side][index] = choice
+                    now = distance()
+                    if now < best:
+                        best, kept, moved = now, choice, True
+                chosen[side][index] = kept
+        if not moved or best == 0:
+            break
+    return best, chosen[0], chosen[1]
+
+
+def _keys(chosen: Sequence[Reading], language: str) -> list[str]:
+    return [sound_key(token, language) for reading in chosen for token in reading]
+
+
+def _flatten(chosen: Sequence[Reading], language: str) -> _Tokens:
+    owners = [word for word, reading in enumerate(chosen) for _ in reading]
+    texts = [token for reading in chosen for token in reading]
+    # A filler weighs nothing: people do not write them down, recognisers do not hear them.
+    letters = [0.0 if token in FILLERS else _letters(token) for token in texts]
+    return _Tokens(texts, _keys(chosen, language), owners, letters)
+
+
+def _letters(token: str) -> float:
+    total = 0.0
+    for ch in token:
+        if not is_spaceless(ch):
+            total += 1.0
+        else:
+            total += _KANA_LETTERS if "\u3040" <= ch <= "\u30ff" else _HAN_LETTERS
+    return total
+
+
+def _is_same(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> bool:
+    return i is not None and j is not None and left.keys[i] == right.keys[j]
+
+
+def _step_cost(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> float:
+    if i is None:
+        return right.letters[j] if j is not None else 0.0
+    if j is None:
+        return left.letters[i]
+    both = left.letters[i] + right.letters[j]
+    return both * (1.0 - float(Indel.normalized_similarity(left.keys[i], right.keys[j])))
+
+
+def _lay_beside(left: _Tokens, right: _Tokens) -> list[tuple[int | None, int | None]]:
+    """Cheapest path through both texts in letters: pairs (i, j), (i, None) given only, (None, j) heard only.
+
+    Opening a gap costs half a letter between words that agree, a quarter before all of them and nothing after
+    (Gotoh's affine gaps): of several cheapest paths that keeps what is missing in one piece, and at an edge where
+    it can lie there.
+    """
+    n, m = len(left.keys), len(right.keys)
+    if not n or not m:
+        return [(i, None) for i in range(n)] + [(None, j) for j in range(m)]
+    lefts, rights = left.letters, right.letters
+    similarity = cdist(left.keys, right.keys, scorer=Indel.normalized_similarity, dtype=np.float64)
+    swap = (np.asarray(lefts)[:, None] + np.asarray(rights)[None, :]) * (1.0 - similarity)
+    # Below half alike two words are two words: leaving both over keeps surplus stretches whole.
+    swaps = np.where(similarity >= 0.5, swap, np.inf).tolist()
+    # Three states a cell: the last step paired two words, left a given one over, or left a heard one over.
+    infinite = float("inf")
+    cost = [[[infinite] * 3 for _ in range(m + 1)] for _ in range(n + 1)]
+    came = [[[0] * 3 for _ in range(m + 1)] for _ in range(n + 1)]
+    cost[0][0][_PAIR] = 0.0
+    for i in range(n + 1):
+        for j in range(m + 1):
+            opening = _HEAD_GAP if i == 0 or j == 0 else _TAIL_GAP if i == n or j == m else _INNER_GAP
+            moves = []
+            if i and j:
+                moves.append((_PAIR, i - 1, j - 1, swaps[i - 1][j - 1]))
+            if i:
+                moves.append((_GIVEN_ONLY, i - 1, j, lefts[i - 1]))
+            if j:
+                moves.append((_HEARD_ONLY, i, j - 1, rights[j - 1]))
+            for state, pi, pj, price in moves:
+                for previous in (_PAIR, _GIVEN_ONLY, _HEARD_ONLY):
+                    opened = opening if state != _PAIR and previous == _PAIR else 0.0
+                    total = cost[pi][pj][previous] + price + opened
+                    if total < cost[i][j][state]:
+                        cost[i][j][state] = total
+                        came[i][j][state] = previous
+    steps: list[tuple[int | None, int | None]] = []
+    i, j = n, m
+    state = min((_HEARD_ONLY, _GIVEN_ONLY, _PAIR), key=lambda k: cost[n][m][k])
+    while i or j:
+        previous = came[i][j][state]
+        if state == _PAIR:
+            i, j = i - 1, j - 1
+            steps.append((i, j))
+        elif state == _GIVEN_ONLY:
+            i -= 1
+            steps.append((i, None))
+        else:
+            j -= 1
+            steps.append((None, j))
+        state = previous
+    return steps[::-1]
+
+
+def _stretches(
+    steps: list[tuple[int | None, int | None]], left: _Tokens, right: _Tokens, given: Sequence[str], heard: Sequence[str]
+) -> tuple[list[Difference], list[Difference], list[Difference]]:
+    """Cut the path into runs that agree and runs that part, then find where one side has more to say."""
+    runs: list[tuple[int, int, float, float]] = []  # first step, last step + 1, surplus, letters agreed on
+    start = 0
+    while start < len(steps):
+        same = _is_same(left, right, *steps[start])
+        end = start + 1
+        while end < len(steps) and _is_same(left, right, *steps[end]) == same:
+            end += 1
+        inside = range(start, end)
+        surplus = 0.0 if same else sum(_surplus(left, right, *steps[k]) for k in inside)
+        agreed = sum(left.letters[i] for i, _ in (steps[k] for k in inside) if i is not None) if same else 0.0
+        runs.append((start, end, surplus, agreed))
+        start = end
+
+    def difference(start: int, end: int) -> Difference:
+        return _difference(steps, start, end, left, right, given, heard)
+
+    differences = [difference(s, e) for s, e, _, agreed in runs if not agreed]
+    found: list[list[Difference]] = []
+    for sign in (1.0, -1.0):
+        # A short agreement by chance ("and", "the") does not end a stretch: it costs the letters agreed on.
+        values = [sign * surplus - agreed for _, _, surplus, agreed in runs]
+        ranges = _heaviest_ranges(values, at_least=_MIN_SURPLUS_LETTERS)
+        found.append([difference(runs[a][0], runs[b - 1][1]) for a, b in ranges])
+    kept = [d for d in differences if d.similarity < 1.0 and (d.given_only or d.heard_only)]
+    return kept, found[0], found[1]
+
+
+def _surplus(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> float:
+    return (right.letters[j] if j is not None else 0.0) - (left.letters[i] if i is not None else 0.0)
+
+
+def _heaviest_ranges(values: Sequence[float], *, at_least: float) -> list[tuple[int, int]]:
+    """Disjoint half-open ranges of largest sum (Kadane, repeated left and right of the best), in order."""
+
+    def search(low: int, high: int) -> list[tuple[int, int]]:
+        best, best_range = 0.0, (low, low)
+        total, start = 0.0, low
+        for index in range(low, high):
+            if total <= 0.0:
+                total, start = 0.0, index
+            total += values[index]
+            if total > best:
+                best, best_range = total, (start, index + 1)
+        if best < at_least:
+            return []
+        return [*search(low, best_range[0]), best_range, *search(best_range[1], high)]
+
+    return search(0, len(values))
+
+
+def _difference(
+    steps: list[tuple[int | None, int | None]],
+    start: int,
+    end: int,
+    left: _Tokens,
+    right: _Tokens,
+    given: Sequence[str],
+    heard: Sequence[str],
+) -> Difference:
+    inside = steps[start:end]
+    given_range = _word_range([i for i, _ in steps], start, end, left.owners, len(given))
+    heard_range = _word_range([j for _, j in steps], start, end, right.owners, len(heard))
+    only = [(i, j) for i, j in inside if not _is_same(left, right, i, j)]
+    return Difference(
+        given=given_range,
+        heard=heard_range,
+        surplus_letters=sum(_surplus(left, right, i, j) for i, j in inside),
+        similarity=_similarity(given[slice(*given_range)], heard[slice(*heard_range)]),
+        given_only=tuple(left.texts[i] for i, _ in only if i is not None and left.letters[i]),
+        heard_only=tuple(right.texts[j] for _, j in only if j is not None and right.letters[j]),
+    )
+
+
+def _word_range(indices: list[int | None], start: int, end: int, owners: list[int], num_words: int) -> tuple[int, int]:
+    inside = [owners[i] for i in indices[start:end] if i is not None]
+    if inside:
+        return inside[0], inside[-1] + 1
+    before = [owners[i] for i in indices[:start] if i is not None]
+    after = [owners[i] for i in indices[end:] if i is not None]
+    if before and after and before[-1] == after[0]:
+        return after[0], after[0]  # inside one written word ("1984" read short): before it
+    at = before[-1] + 1 if before else (after[0] if after else num_words)
+    return at, at
+
+
+def _similarity(given: Sequence[str], heard: Sequence[str]) -> float:
+    left, right = "".join(fold(w) for w in given), "".join(fold(w) for w in heard)
+    if not left or not right:
+        return 1.0 if left == right else 0.0
+    return float(Indel.normalized_similarity(left, right))
