@@ -86,7 +86,9 @@ def lint_utterance(utterance: Utterance, rules: Mapping[str, Rule], *, listener:
         check = listener.check(clip, utterance.text, language=utterance.language)
         nouns.append(check)
     spoken = check.heard.language if check else utterance.language
-    quality = measure_quality(clip, speech, text=check.heard.text if check else utterance.text, language=spoken)
+    quality = measure_quality(
+        clip, speech, text=check.heard.text if check else utterance.text, language=spoken
+    )
     nouns.append(quality)
     return FileReport(
         utterance=utterance,

@@ -109,8 +109,12 @@ def parse_config(table: Mapping[str, Any], where: str) -> Config:
     known = {f.name: f for f in dataclasses.fields(Config)}
     for name, values in table.items():
         if name not in known or not isinstance(values, Mapping):
-            raise ConfigError(f"unknown section {name!r}", where=where, fix=f"Known sections: {', '.join(known)}.")
-        sections[name] = _section({"models": ModelConfig, "lint": LintConfig, "build": BuildConfig}[name], values, f"{where} {name}")
+            raise ConfigError(
+                f"unknown section {name!r}", where=where, fix=f"Known sections: {', '.join(known)}."
+            )
+        sections[name] = _section(
+            {"models": ModelConfig, "lint": LintConfig, "build": BuildConfig}[name], values, f"{where} {name}"
+        )
     return Config(**sections)
 
 
@@ -137,7 +141,11 @@ def _value(value: Any, kind: str, where: str) -> Any:  # noqa: ANN401
             return value
     elif isinstance(value, str):
         return value
-    raise ConfigError(f"{value!r} is not a {kind.replace('tuple[str, ...]', 'list of strings')}", where=where, fix="Correct the value.")
+    raise ConfigError(
+        f"{value!r} is not a {kind.replace('tuple[str, ...]', 'list of strings')}",
+        where=where,
+        fix="Correct the value.",
+    )
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -146,4 +154,6 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"not TOML: {error}", where=str(path), fix="Correct the file.") from error
     except OSError as error:
-        raise ConfigError(f"it cannot be read: {error.strerror}", where=str(path), fix="Check its permissions.") from error
+        raise ConfigError(
+            f"it cannot be read: {error.strerror}", where=str(path), fix="Check its permissions."
+        ) from error

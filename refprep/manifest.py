@@ -22,7 +22,17 @@ AUDIO_SUFFIXES = frozenset(
 TEXT_SUFFIXES = (".txt", ".lab")
 MANIFEST_SUFFIXES = frozenset({".jsonl", ".ndjson", ".csv", ".tsv", ".list"})
 
-_AUDIO_KEYS = ("audio", "path", "audio_filepath", "audio_path", "file_name", "file", "wav", "wav_path", "filename")
+_AUDIO_KEYS = (
+    "audio",
+    "path",
+    "audio_filepath",
+    "audio_path",
+    "file_name",
+    "file",
+    "wav",
+    "wav_path",
+    "filename",
+)
 _TEXT_KEYS = ("text", "ref_text", "transcript", "transcription", "normalized_text", "sentence")
 _LANGUAGE_KEYS = ("language", "lang", "locale")
 _SPEAKER_KEYS = ("speaker", "speaker_id", "spk", "client_id")
@@ -65,8 +75,14 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
         ManifestError: A manifest row that cannot be read.
         TextInputError: A sidecar that is not UTF-8.
     """
-    if text is not None and (len(paths) != 1 or paths[0].is_dir() or paths[0].suffix.lower() in MANIFEST_SUFFIXES):
-        raise UsageError("--text goes with exactly one audio file", where="--text", fix="Put the texts of several files into sidecars or a manifest.")
+    if text is not None and (
+        len(paths) != 1 or paths[0].is_dir() or paths[0].suffix.lower() in MANIFEST_SUFFIXES
+    ):
+        raise UsageError(
+            "--text goes with exactly one audio file",
+            where="--text",
+            fix="Put the texts of several files into sidecars or a manifest.",
+        )
     found: list[Utterance] = []
     for path in paths:
         if text is not None:
@@ -74,7 +90,10 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
         else:
             found += _read_path(path)
     if language:
-        found = [u if u.language else Utterance(u.audio, u.text, language, u.speaker, u.source, u.extra) for u in found]
+        found = [
+            u if u.language else Utterance(u.audio, u.text, language, u.speaker, u.source, u.extra)
+            for u in found
+        ]
     return found
 
 
@@ -102,9 +121,15 @@ def _read_folder(folder: Path) -> Iterator[Utterance]:
     if (folder / "metadata.csv").is_file():
         yield from _read_path(folder / "metadata.csv")
         return
-    found = sorted(p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and not p.name.startswith("."))
+    found = sorted(
+        p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and not p.name.startswith(".")
+    )
     if not found:
-        raise UsageError("no audio files in this folder", where=str(folder), fix="Point at a folder with audio, or at a manifest.")
+        raise UsageError(
+            "no audio files in this folder",
+            where=str(folder),
+            fix="Point at a folder with audio, or at a manifest.",
+        )
     voices: set[Path] = set()
     for path in found:
         if (path.parent / "voice.json").is_file():
@@ -120,7 +145,9 @@ def _read_voice(folder: Path) -> Utterance:
         voice = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
         language, speaker = str(voice.get("language", "")), str(voice.get("speaker_id", ""))
     except (OSError, ValueError, AttributeError) as error:
-        raise ManifestError(f"it cannot be read: {error}", where=str(folder / "voice.json"), fix="Build the voice again.") from error
+        raise ManifestError(
+            f"it cannot be read: {error}", where=str(folder / "voice.json"), fix="Build the voice again."
+        ) from error
     text = read_text_file(folder / "reference.txt")
     return Utterance(folder / "reference.wav", text, language, speaker, source=str(folder / "reference.txt"))
 
@@ -141,21 +168,33 @@ def read_text_file(path: Path) -> str:
     """
     try:
         if path.stat().st_size > _MAX_TEXT_BYTES:
-            raise TextInputError("a text of more than 1 MiB is no transcript of a clip", where=str(path), fix="Give the clip its own text only.")
+            raise TextInputError(
+                "a text of more than 1 MiB is no transcript of a clip",
+                where=str(path),
+                fix="Give the clip its own text only.",
+            )
         return path.read_text(encoding="utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        raise TextInputError(f"not UTF-8 (byte {error.start})", where=str(path), fix="Save the text as UTF-8.") from error
+        raise TextInputError(
+            f"not UTF-8 (byte {error.start})", where=str(path), fix="Save the text as UTF-8."
+        ) from error
     except OSError as error:
-        raise TextInputError(f"it cannot be read: {error.strerror}", where=str(path), fix="Check the file and its permissions.") from error
+        raise TextInputError(
+            f"it cannot be read: {error.strerror}", where=str(path), fix="Check the file and its permissions."
+        ) from error
 
 
 def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise ManifestError(f"not UTF-8 (byte {error.start})", where=str(path), fix="Save the manifest as UTF-8.") from error
+        raise ManifestError(
+            f"not UTF-8 (byte {error.start})", where=str(path), fix="Save the manifest as UTF-8."
+        ) from error
     except OSError as error:
-        raise ManifestError(f"it cannot be read: {error.strerror}", where=str(path), fix="Check the file and its permissions.") from error
+        raise ManifestError(
+            f"it cannot be read: {error.strerror}", where=str(path), fix="Check the file and its permissions."
+        ) from error
 
 
 def _read_jsonl(path: Path) -> Iterator[Utterance]:
@@ -166,32 +205,49 @@ def _read_jsonl(path: Path) -> Iterator[Utterance]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise ManifestError(f"not JSON: {error}", where=where, fix="Write one JSON object a line.") from error
+            raise ManifestError(
+                f"not JSON: {error}", where=where, fix="Write one JSON object a line."
+            ) from error
         if not isinstance(row, dict):
-            raise ManifestError("the row is no JSON object", where=where, fix='Write rows such as {"audio": "a.wav", "text": "..."}.')
+            raise ManifestError(
+                "the row is no JSON object",
+                where=where,
+                fix='Write rows such as {"audio": "a.wav", "text": "..."}.',
+            )
         yield _from_row(path, where, row)
 
 
 def _has_header(path: Path) -> bool:
     first = next((line for line in _lines(path) if line.strip()), "")
-    cells = {cell.strip().lower() for cell in first.replace("|", ",").replace("\t", ",").replace(";", ",").split(",")}
+    cells = {
+        cell.strip().lower()
+        for cell in first.replace("|", ",").replace("\t", ",").replace(";", ",").split(",")
+    }
     return bool(cells & set(_AUDIO_KEYS))
 
 
 def _read_csv(path: Path) -> Iterator[Utterance]:
     lines = _lines(path)
     if not lines:
-        raise ManifestError("the file is empty", where=str(path), fix="Give it a header row such as path,text.")
+        raise ManifestError(
+            "the file is empty", where=str(path), fix="Give it a header row such as path,text."
+        )
     delimiter = max(",\t|;", key=lines[0].count)
     reader = csv.DictReader(lines, delimiter=delimiter)
     try:
         for row in reader:
             where = f"{path}:{reader.line_num}"
             if None in row:
-                raise ManifestError("the row has more cells than the header", where=where, fix=f"Quote cells that contain {delimiter!r}.")
+                raise ManifestError(
+                    "the row has more cells than the header",
+                    where=where,
+                    fix=f"Quote cells that contain {delimiter!r}.",
+                )
             yield _from_row(path, where, {k.strip(): v for k, v in row.items() if v is not None})
     except csv.Error as error:
-        raise ManifestError(f"not CSV: {error}", where=f"{path}:{reader.line_num}", fix="Quote the cells.") from error
+        raise ManifestError(
+            f"not CSV: {error}", where=f"{path}:{reader.line_num}", fix="Quote the cells."
+        ) from error
 
 
 def _read_ljspeech(path: Path) -> Iterator[Utterance]:
@@ -201,7 +257,11 @@ def _read_ljspeech(path: Path) -> Iterator[Utterance]:
             continue
         cells = line.split("|")
         if len(cells) < 2 or not cells[0].strip():
-            raise ManifestError("expected id|text or id|text|normalised text", where=f"{path}:{number}", fix="Write LJSpeech rows, or give the file a header row.")
+            raise ManifestError(
+                "expected id|text or id|text|normalised text",
+                where=f"{path}:{number}",
+                fix="Write LJSpeech rows, or give the file a header row.",
+            )
         name = cells[0].strip()
         audio = folder / name if Path(name).suffix.lower() in AUDIO_SUFFIXES else folder / f"{name}.wav"
         yield Utterance(audio, cells[-1].strip() or cells[1].strip(), source=f"{path}:{number}")
@@ -213,10 +273,14 @@ def _read_list(path: Path) -> Iterator[Utterance]:
             continue
         cells = line.split("|", 3)
         if len(cells) != 4:
-            raise ManifestError("expected wav|speaker|language|text", where=f"{path}:{number}", fix="Write GPT-SoVITS rows.")
+            raise ManifestError(
+                "expected wav|speaker|language|text", where=f"{path}:{number}", fix="Write GPT-SoVITS rows."
+            )
         audio, speaker, language, text = (c.strip() for c in cells)
         code = language.lower()
-        yield Utterance(path.parent / audio, text, _GPT_SOVITS_LANGUAGES.get(code, code), speaker, f"{path}:{number}")
+        yield Utterance(
+            path.parent / audio, text, _GPT_SOVITS_LANGUAGES.get(code, code), speaker, f"{path}:{number}"
+        )
 
 
 def _from_row(manifest: Path, where: str, row: Mapping[str, Any]) -> Utterance:
@@ -228,7 +292,9 @@ def _from_row(manifest: Path, where: str, row: Mapping[str, Any]) -> Utterance:
             fix='Write rows such as {"audio": "a.wav", "text": "..."}.',
         )
     if "\0" in audio:
-        raise ManifestError("the path holds a NUL character", where=where, fix="Write the path of an audio file.")
+        raise ManifestError(
+            "the path holds a NUL character", where=where, fix="Write the path of an audio file."
+        )
     return Utterance(
         audio=manifest.parent / audio.strip(),
         text=_cell(row, _TEXT_KEYS),

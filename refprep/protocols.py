@@ -45,10 +45,19 @@ class Aligner(Protocol):
 
 
 class SpeakerEncoder(Protocol):
-    """Turns speech into a direction that depends on the speaker."""
+    """Turns speech into a direction that depends on the speaker.
+
+    Attributes:
+        name: Of the encoder; cosines of two encoders are never compared.
+        dim: Length of its vectors.
+        default_threshold: Lowest cosine of a pair of clips that counts as one voice; None where nobody measured it.
+        window_threshold: Lowest cosine of a window to its voice's mean direction; None likewise.
+    """
 
     name: str
     dim: int
+    default_threshold: float | None
+    window_threshold: float | None
 
     def embed(self, clip: Clip, speech: Sequence[Span]) -> Voiceprint:
         """Embed the clip as a whole and in windows.

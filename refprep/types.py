@@ -304,7 +304,9 @@ class SnrMethod(enum.StrEnum):
     """Where the noise level was read."""
 
     PAUSES = "pauses"  # between and around the speech: a measurement
-    QUIET_FRAMES = "quiet-frames"  # within the speech, where pauses are digital silence or too short: an estimate
+    QUIET_FRAMES = (
+        "quiet-frames"  # within the speech, where pauses are digital silence or too short: an estimate
+    )
     NONE = "none"  # nowhere
 
 
@@ -406,6 +408,44 @@ class Identity:
         if self.centroid_cosine is None or not self.control_cosines:
             return None
         return self.centroid_cosine - max(self.control_cosines.values())
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityCase:
+    """One clip's identity and what it is held against.
+
+    Attributes:
+        identity: Of the clip.
+        is_target: It belongs to the group of the target voice.
+        threshold: Lowest cosine of one voice, for this encoder.
+        window_threshold: Lowest cosine of a window to the target's mean direction; None where the encoder has none.
+    """
+
+    identity: Identity
+    is_target: bool
+    threshold: float
+    window_threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a clip is, beside what the reference asks of it.
+
+    Attributes:
+        speech_s: Seconds of speech in it.
+        min_clip_s: Least speech a clip must hold.
+        sample_rate_hz, sample_format: Of the clip.
+        reference_rate_hz, reference_format: Of the reference.
+        duplicate_of: Path of an earlier clip with the same samples; empty when there is none.
+    """
+
+    speech_s: float
+    min_clip_s: float
+    sample_rate_hz: int
+    reference_rate_hz: int
+    sample_format: SampleFormat
+    reference_format: SampleFormat
+    duplicate_of: str
 
 
 # --------------------------------------------------------------------------- the reference

@@ -69,6 +69,8 @@ def main() -> NoReturn:
     except Exception:
         import traceback
 
-        err(f"refprep: this is a bug in refprep; please report it with the lines below.\n{traceback.format_exc()}")
+        err(
+            f"refprep: this is a bug in refprep; please report it with the lines below.\n{traceback.format_exc()}"
+        )
         sys.exit(4)
     sys.exit(0)

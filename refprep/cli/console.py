@@ -94,3 +94,20 @@ def steps(description: str, total: int, *, quiet: bool = False) -> Iterator[Call
     with bars:
         task = bars.add_task(description, total=total, name="")
         yield lambda name: bars.update(task, advance=1, name=name)
+
+
+@contextmanager
+def status(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """One changing line on stderr; nothing when quiet or where stderr is no terminal.
+
+    Yields:
+        A function to call with what is being done now.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(file=sys.stderr).status("") as shown:
+        yield lambda doing: shown.update(Text(doing))

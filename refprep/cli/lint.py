@@ -8,15 +8,30 @@ from typing import Annotated
 import typer
 
 from refprep.cli.console import err, out, steps
-from refprep.cli.options import AsrOption, DeviceOption, Format, FormatOption, LanguageOption, QuietOption, settings
+from refprep.cli.options import (
+    AsrOption,
+    DeviceOption,
+    Format,
+    FormatOption,
+    LanguageOption,
+    QuietOption,
+    settings,
+)
 
 
 def lint(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Audio files with sidecars, folders, manifests, built voices.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="Audio files with sidecars, folders, manifests, built voices."
+        ),
+    ],
     text: Annotated[str | None, typer.Option("--text", help="What the one audio file says.")] = None,
     language: LanguageOption = "",
     format: FormatOption = Format.TEXT,  # noqa: A002  # the option's name
-    select: Annotated[list[str] | None, typer.Option("--select", help="Only these rules or prefixes (RP1).")] = None,
+    select: Annotated[
+        list[str] | None, typer.Option("--select", help="Only these rules or prefixes (RP1).")
+    ] = None,
     ignore: Annotated[list[str] | None, typer.Option("--ignore", help="Not these rules or prefixes.")] = None,
     fail_on: Annotated[str | None, typer.Option("--fail-on", help="error, warning, info or never.")] = None,
     asr: AsrOption = None,
@@ -38,10 +53,18 @@ def lint(
     from refprep.manifest import read_utterances
 
     config = settings(asr=asr, device=device)
-    given = {"select": tuple(select) if select else None, "ignore": tuple(ignore) if ignore else None, "fail_on": fail_on}
+    given = {
+        "select": tuple(select) if select else None,
+        "ignore": tuple(ignore) if ignore else None,
+        "fail_on": fail_on,
+    }
     chosen = dataclasses.replace(config.lint, **{k: v for k, v in given.items() if v is not None})
     if chosen.fail_on not in ("error", "warning", "info", "never"):
-        raise UsageError(f"{chosen.fail_on!r} is no severity", where="--fail-on", fix="Write error, warning, info or never.")
+        raise UsageError(
+            f"{chosen.fail_on!r} is no severity",
+            where="--fail-on",
+            fix="Write error, warning, info or never.",
+        )
     select_rules(chosen.select, chosen.ignore)
     utterances = read_utterances(paths, text=text, language=language)
     listener = open_listener(config.models)

@@ -22,9 +22,18 @@ class Format(enum.StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How the report is printed.")]
-LanguageOption = Annotated[str, typer.Option("--language", help="Language of the speech (en, de, es-AR, ...); detected when left out.")]
-AsrOption = Annotated[str | None, typer.Option("--asr", metavar="MODEL", help="Recogniser: an id of `refprep models ls` or a folder.")]
-EncoderOption = Annotated[str | None, typer.Option("--encoder", metavar="MODEL", help="Speaker encoder: an id of `refprep models ls`.")]
+LanguageOption = Annotated[
+    str,
+    typer.Option("--language", help="Language of the speech (en, de, es-AR, ...); detected when left out."),
+]
+AsrOption = Annotated[
+    str | None,
+    typer.Option("--asr", metavar="MODEL", help="Recogniser: an id of `refprep models ls` or a folder."),
+]
+EncoderOption = Annotated[
+    str | None,
+    typer.Option("--encoder", metavar="MODEL", help="Speaker encoder: an id of `refprep models ls`."),
+]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="auto, cpu or cuda.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")]
 

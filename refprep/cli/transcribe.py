@@ -23,8 +23,12 @@ class TranscriptFormat(enum.StrEnum):
 def transcribe(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Audio or video files.")],
     language: LanguageOption = "",
-    format: Annotated[TranscriptFormat, typer.Option("--format", help="txt, json or srt.")] = TranscriptFormat.TXT,  # noqa: A002
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write NAME.txt, .json or .srt into.")] = None,
+    format: Annotated[
+        TranscriptFormat, typer.Option("--format", help="txt, json or srt.")
+    ] = TranscriptFormat.TXT,  # noqa: A002
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder to write NAME.txt, .json or .srt into.")
+    ] = None,
     asr: AsrOption = None,
     device: DeviceOption = None,
 ) -> None:

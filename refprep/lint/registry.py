@@ -34,6 +34,8 @@ def select_rules(select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> 
     known = all_rules()
     for name in (*select, *ignore):
         if not any(code.startswith(name.upper()) for code in known):
-            raise UsageError(f"{name!r} names no rule", where="--select/--ignore", fix="See `refprep explain --all`.")
+            raise UsageError(
+                f"{name!r} names no rule", where="--select/--ignore", fix="See `refprep explain --all`."
+            )
     chosen = {c: r for c, r in known.items() if not select or any(c.startswith(s.upper()) for s in select)}
     return {c: r for c, r in chosen.items() if not any(c.startswith(i.upper()) for i in ignore)}

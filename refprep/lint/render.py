@@ -41,7 +41,9 @@ def file_json(report: FileReport) -> dict[str, Any]:
         "coverage": round(check.coverage.ratio, 4) if check else None,
         "error_rate": round(check.error_rate, 4) if check else None,
         "heard_text": check.heard.text if check else None,
-        "language": (check.given.language or check.heard.language) if check else report.utterance.language or None,
+        "language": (check.given.language or check.heard.language)
+        if check
+        else report.utterance.language or None,
         "findings": [finding_json(f) for f in report.findings],
     }
 
@@ -103,5 +105,7 @@ def summary_text(reports: Sequence[FileReport]) -> str:
     files = f"{counts['files']} file{'' if counts['files'] == 1 else 's'}"
     if not counts["files_with_findings"]:
         return f"{files} checked, nothing found."
-    parts = [f"{counts[f'{s}s']} {s}{'' if counts[f'{s}s'] == 1 else 's'}" for s in ("error", "warning", "info")]
+    parts = [
+        f"{counts[f'{s}s']} {s}{'' if counts[f'{s}s'] == 1 else 's'}" for s in ("error", "warning", "info")
+    ]
     return f"{files} checked: {', '.join(parts)}."

@@ -28,7 +28,9 @@ def resolve_device(device: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     if device == "cuda":
-        raise DeviceError("no CUDA device", where="--device cuda", fix="Use --device cpu, or see `refprep doctor`.")
+        raise DeviceError(
+            "no CUDA device", where="--device cuda", fix="Use --device cpu, or see `refprep doctor`."
+        )
     return "cpu"
 
 

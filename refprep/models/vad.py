@@ -20,7 +20,9 @@ class SileroVad:
 
     name = "silero-vad"
 
-    def __init__(self, *, threshold: float = 0.5, min_silence_s: float = 0.1, min_speech_s: float = 0.06) -> None:
+    def __init__(
+        self, *, threshold: float = 0.5, min_silence_s: float = 0.1, min_speech_s: float = 0.06
+    ) -> None:
         self.threshold = threshold
         self.min_silence_s = min_silence_s
         self.min_speech_s = min_speech_s
@@ -43,6 +45,9 @@ class SileroVad:
         )
         duration_s = clip.duration_s
         return tuple(
-            Span(min(s["start"] / VAD_SAMPLE_RATE_HZ, duration_s), min(s["end"] / VAD_SAMPLE_RATE_HZ, duration_s))
+            Span(
+                min(s["start"] / VAD_SAMPLE_RATE_HZ, duration_s),
+                min(s["end"] / VAD_SAMPLE_RATE_HZ, duration_s),
+            )
             for s in found
         )

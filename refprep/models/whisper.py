@@ -55,7 +55,11 @@ class FasterWhisper:
         self.beam_size = beam_size
         try:
             self._model = WhisperModel(
-                str(folder), device=device, compute_type=compute_type, cpu_threads=num_threads, local_files_only=True
+                str(folder),
+                device=device,
+                compute_type=compute_type,
+                cpu_threads=num_threads,
+                local_files_only=True,
             )
         except (RuntimeError, ValueError, OSError) as error:
             kind = DeviceError if "CUDA" in str(error) else BackendError
@@ -168,7 +172,11 @@ class FasterWhisper:
             return []
         placed = self._model.find_alignment(tokenizer, [tokens], encoded, num_frames)[0]
         return [
-            Word(str(w["word"]), Span(float(w["start"]), max(float(w["start"]), float(w["end"]))), float(w["probability"]))
+            Word(
+                str(w["word"]),
+                Span(float(w["start"]), max(float(w["start"]), float(w["end"]))),
+                float(w["probability"]),
+            )
             for w in placed
         ]
 
@@ -246,9 +254,9 @@ def _regroup(pieces: list[Word], text: str) -> list[Word]:
         if group:
             weights = [max(1, len(_bare(p.text))) for p in group]
             spoken = [p for p in group if any(ch.isalnum() for ch in p.text)] or group
-            probability = sum(p.probability * w for p, w in zip(group, weights, strict=True) if p in spoken) / sum(
-                w for p, w in zip(group, weights, strict=True) if p in spoken
-            )
+            probability = sum(
+                p.probability * w for p, w in zip(group, weights, strict=True) if p in spoken
+            ) / sum(w for p, w in zip(group, weights, strict=True) if p in spoken)
             words.append(Word(target, Span(spoken[0].span.start_s, spoken[-1].span.end_s), probability))
         elif words:
             end_s = words[-1].span.end_s

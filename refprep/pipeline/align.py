@@ -40,16 +40,15 @@ def align_text(
         return aligner.align(clip, text, language=language)
     intervals = plan_intervals(clip.duration_s, speech)
     placed: list[Word] = []
-    for interval, (first, last) in zip(
-        intervals, _share(words, heard, intervals, language), strict=True
-    ):
+    for interval, (first, last) in zip(intervals, _share(words, heard, intervals, language), strict=True):
         if first == last:
             continue
         piece = cut_clip(clip, interval)
         aligned = aligner.align(piece, join_words(words[first:last]), language=language)
         offset_s = interval.start_s
         placed += [
-            Word(w.text, Span(w.span.start_s + offset_s, w.span.end_s + offset_s), w.probability) for w in aligned.words
+            Word(w.text, Span(w.span.start_s + offset_s, w.span.end_s + offset_s), w.probability)
+            for w in aligned.words
         ]
     return Alignment(tuple(placed), aligner.name)
 

@@ -160,12 +160,18 @@ class _Case:
 
     def _nothing_spoken(self) -> TextFault:
         return TextFault(
-            FaultKind.UNSPOKEN, Span(0.0, self.duration_s), self.given.text, (0, len(self.words)), {"speech_s": 0.0}
+            FaultKind.UNSPOKEN,
+            Span(0.0, self.duration_s),
+            self.given.text,
+            (0, len(self.words)),
+            {"speech_s": 0.0},
         )
 
     def _nothing_written(self) -> TextFault:
         span = Span(self.speech[0].start_s, self.speech[-1].end_s)
-        return TextFault(FaultKind.TAIL, span, self.heard.text, (0, 0), self._evidence(0, len(self.heard.words), span))
+        return TextFault(
+            FaultKind.TAIL, span, self.heard.text, (0, 0), self._evidence(0, len(self.heard.words), span)
+        )
 
     def _is_other_text(self) -> bool:
         return (
@@ -208,7 +214,9 @@ class _Case:
             edge_s = self.coverage.tail_gap_s if kind is FaultKind.TAIL else self.coverage.head_gap_s
             has_voice = edge_s >= self.limits.uncovered_edge_s
             if surplus >= self.limits.surplus_letters:
-                agreed = probability >= (self.limits.doubtful_probability if has_voice else self.limits.heard_probability)
+                agreed = probability >= (
+                    self.limits.doubtful_probability if has_voice else self.limits.heard_probability
+                )
             else:
                 agreed = has_voice and probability >= self.limits.sure_probability
         if not agreed:
@@ -268,12 +276,18 @@ class _Case:
             "words_of_no_length": float(squeezed),
             "surplus_letters": difference.surplus_letters,
         }
-        return TextFault(FaultKind.UNSPOKEN, span, join_words(self.words[first:last]), (first, last), evidence)
+        return TextFault(
+            FaultKind.UNSPOKEN, span, join_words(self.words[first:last]), (first, last), evidence
+        )
 
     def _other_word(self, difference: Difference) -> TextFault | None:
         """A written word in whose place another one is clearly spoken."""
         (first, last), (h_first, h_last) = difference.given, difference.heard
-        if last - first != 1 or h_last - h_first != 1 or not (difference.given_only and difference.heard_only):
+        if (
+            last - first != 1
+            or h_last - h_first != 1
+            or not (difference.given_only and difference.heard_only)
+        ):
             return None
         written, spoken = self.words[first], self.heard.words[h_first]
         probability = self.alignment.words[first].probability if first < len(self.alignment.words) else 1.0

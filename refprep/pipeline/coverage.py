@@ -33,7 +33,9 @@ def measure_coverage(
         Coverage whose ``uncovered`` is sorted and disjoint; ratio is 1.0 when there is no speech.
     """
     unspoken = tuple(i for i, w in enumerate(alignment.words) if is_unspoken(w))
-    spoken = sorted(w.span for i, w in enumerate(alignment.words) if i not in set(unspoken) and w.span.duration_s > 0.0)
+    spoken = sorted(
+        w.span for i, w in enumerate(alignment.words) if i not in set(unspoken) and w.span.duration_s > 0.0
+    )
     covered: list[Span] = []
     for span in spoken:
         if covered and span.start_s - covered[-1].end_s <= bridge_s:

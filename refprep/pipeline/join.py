@@ -33,7 +33,11 @@ class SilencePolicy:
         """
         match = _POLICY.match(name)
         if match is None or int(match.group(1)) > 2000:
-            raise UsageError(f"{name!r} is no policy", where=option, fix="Write zeros-120ms: digital silence and its length, 0 to 2000 ms.")
+            raise UsageError(
+                f"{name!r} is no policy",
+                where=option,
+                fix="Write zeros-120ms: digital silence and its length, 0 to 2000 ms.",
+            )
         return cls(name, int(match.group(1)) / 1000)
 
 
@@ -57,7 +61,11 @@ def join_clips(
         UsageError: No clips, a text too many or too few, or two sample rates.
     """
     if not clips or len(clips) != len(texts):
-        raise UsageError(f"{len(clips)} clips and {len(texts)} texts", where="join", fix="Give one text for every clip, one clip at least.")
+        raise UsageError(
+            f"{len(clips)} clips and {len(texts)} texts",
+            where="join",
+            fix="Give one text for every clip, one clip at least.",
+        )
     rates = sorted({c.sample_rate_hz for c in clips})
     if len(rates) > 1:
         raise UsageError(

@@ -60,7 +60,9 @@ class Listener:
         key = (clip.id, language)
         if key not in self._heard:
             _forget(self._heard)
-            self._heard[key] = transcribe_clip(clip, self.speech(clip), self.transcriber, language=language or None)
+            self._heard[key] = transcribe_clip(
+                clip, self.speech(clip), self.transcriber, language=language or None
+            )
         return self._heard[key]
 
     def check(self, clip: Clip, text: str, *, language: str = "") -> TextCheck:
@@ -76,7 +78,9 @@ class Listener:
         spoken = language or heard.language
         alignment = align_text(clip, text, speech, self.aligner, heard=heard, language=spoken or "en")
         given = Transcript(text, spoken, origin=Origin.USER)
-        return check_text(given, heard, alignment, speech, duration_s=clip.duration_s, thresholds=self.thresholds)
+        return check_text(
+            given, heard, alignment, speech, duration_s=clip.duration_s, thresholds=self.thresholds
+        )
 
 
 def _forget(memory: dict[str, tuple[Span, ...]] | dict[tuple[str, str], Transcript]) -> None:

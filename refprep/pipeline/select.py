@@ -78,7 +78,9 @@ def select_clips(
     n = len(durations_s)
     if n == 0:
         return None
-    pair_scores = sorted({float(cosines[i, j]) for i in range(n) for j in range(i) if cosines[i, j] >= threshold})
+    pair_scores = sorted(
+        {float(cosines[i, j]) for i in range(n) for j in range(i) if cosines[i, j] >= threshold}
+    )
     # Level k forbids every pair below levels[k]; the level above them all forbids every pair (one clip alone).
     levels = [threshold, *pair_scores, float("inf")]
     low, high = 0, len(levels) - 1
@@ -96,12 +98,18 @@ def select_clips(
     closest = _solve(durations_s, cosines, level, window, objective="closeness")
     closest = closest if closest is not None else best
     deviation_s = abs(window.total_s([durations_s[i] for i in closest]) - window.target_s)
-    finest = _solve(durations_s, cosines, level, window, objective="quality", quality=quality, within_s=deviation_s)
+    finest = _solve(
+        durations_s, cosines, level, window, objective="quality", quality=quality, within_s=deviation_s
+    )
     chosen = finest if finest is not None else closest
     pairs = [float(cosines[i, j]) for i in chosen for j in chosen if j < i]
     total_s = window.total_s([durations_s[i] for i in chosen])
     lowest = min(pairs) if pairs else None
-    score = f"a lowest pair score above {lowest:.3f}" if lowest is not None else "fewer joins (one clip is long enough)"
+    score = (
+        f"a lowest pair score above {lowest:.3f}"
+        if lowest is not None
+        else "fewer joins (one clip is long enough)"
+    )
     return Selection(
         chosen=tuple(chosen),
         min_pairwise_cosine=lowest,
@@ -139,7 +147,11 @@ def _solve(
         rows += [row, row]
         cols += [i, j]
         data += [1.0, 1.0]
-    constraints = [LinearConstraint(_row([*weights, 0.0]), window.min_s - offset_s - _SLACK_S, window.max_s - offset_s + _SLACK_S)]
+    constraints = [
+        LinearConstraint(
+            _row([*weights, 0.0]), window.min_s - offset_s - _SLACK_S, window.max_s - offset_s + _SLACK_S
+        )
+    ]
     if conflicts:
         matrix = csc_array(coo_array((data, (rows, cols)), shape=(len(conflicts), n + 1)))
         constraints.append(LinearConstraint(matrix, -np.inf, 1.0))

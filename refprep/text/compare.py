@@ -242,7 +242,11 @@ def _lay_beside(left: _Tokens, right: _Tokens) -> list[tuple[int | None, int | N
 
 
 def _stretches(
-    steps: list[tuple[int | None, int | None]], left: _Tokens, right: _Tokens, given: Sequence[str], heard: Sequence[str]
+    steps: list[tuple[int | None, int | None]],
+    left: _Tokens,
+    right: _Tokens,
+    given: Sequence[str],
+    heard: Sequence[str],
 ) -> tuple[list[Difference], list[Difference], list[Difference]]:
     """Cut the path into runs that agree and runs that part, then find where one side has more to say."""
     runs: list[tuple[int, int, float, float]] = []  # first step, last step + 1, surplus, letters agreed on
@@ -318,7 +322,9 @@ def _difference(
     )
 
 
-def _word_range(indices: list[int | None], start: int, end: int, owners: list[int], num_words: int) -> tuple[int, int]:
+def _word_range(
+    indices: list[int | None], start: int, end: int, owners: list[int], num_words: int
+) -> tuple[int, int]:
     inside = [owners[i] for i in indices[start:end] if i is not None]
     if inside:
         return inside[0], inside[-1] + 1

@@ -64,7 +64,9 @@ _CONTRACTIONS_EN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("'d", (" would", " had")), ("'s", (" is", " has")),
 )  # fmt: skip
 
-FILLERS = frozenset({"uh", "um", "uhm", "er", "erm", "hm", "hmm", "mm", "mhm", "ah", "eh", "äh", "ähm", "euh", "えー", "嗯"})
+FILLERS = frozenset(
+    {"uh", "um", "uhm", "er", "erm", "hm", "hmm", "mm", "mhm", "ah", "eh", "äh", "ähm", "euh", "えー", "嗯"}
+)
 
 
 def fold(text: str) -> str:
@@ -196,9 +198,19 @@ def _read_number(digits: str, code: str, *, is_ordinal: bool) -> list[str]:
         digits = re.sub(r"[.,]", "", digits)
     if not digits.isdigit():
         fields = re.split(r"[.,:]", digits)
-        point = {"en": " point ", "de": " komma ", "fr": " virgule ", "es": " coma ", "it": " virgola ", "pt": " virgula "}
+        point = {
+            "en": " point ",
+            "de": " komma ",
+            "fr": " virgule ",
+            "es": " coma ",
+            "it": " virgola ",
+            "pt": " virgula ",
+        }
         whole = [_read_number(f, code, is_ordinal=False) for f in fields]
-        joined = [" ".join(w[0] for w in whole), point.get(code, " ").join([whole[0][0], *(_spell(f, code) for f in fields[1:])])]
+        joined = [
+            " ".join(w[0] for w in whole),
+            point.get(code, " ").join([whole[0][0], *(_spell(f, code) for f in fields[1:])]),
+        ]
         return joined if ":" in digits else joined[::-1]
     found: list[str] = []
     if len(digits) <= 15:
@@ -212,7 +224,11 @@ def _read_number(digits: str, code: str, *, is_ordinal: bool) -> list[str]:
             found += _words_for(value, code, kind)
     if code == "en" and len(digits) == 4:
         found.append(f"{_first(int(digits[:2]), code)} {_first(int(digits[2:]), code)}")
-        found.append(f"{_first(int(digits[:2]), code)} oh {_first(int(digits[3]), code)}" if digits[2] == "0" else found[-1])
+        found.append(
+            f"{_first(int(digits[:2]), code)} oh {_first(int(digits[3]), code)}"
+            if digits[2] == "0"
+            else found[-1]
+        )
     found.append(_spell(digits, code))
     if code == "en" and "0" in digits:
         found.append(_spell(digits, code).replace("zero", "oh"))

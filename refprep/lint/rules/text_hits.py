@@ -33,7 +33,11 @@ def missing_hits(check: TextCheck, kind: FaultKind) -> Iterator[Hit]:
             message=f"{place} have no text: {_quote(fault.words)} (coverage {check.coverage.ratio:.0%})",
             remedy=remedy.format(start=fault.span.start_s, end=fault.span.end_s) + ".",
             span=fault.span,
-            evidence={**fault.evidence, "coverage": round(check.coverage.ratio, 4), "missing_text": fault.words},
+            evidence={
+                **fault.evidence,
+                "coverage": round(check.coverage.ratio, 4),
+                "missing_text": fault.words,
+            },
             suggested_text=check.suggested_text,
         )
 

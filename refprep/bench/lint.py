@@ -1,0 +1,190 @@
+"""`refprep lint` on labelled cases: recall, false alarms, undecided."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from refprep.errors import ManifestError
+from refprep.pipeline.decode import decode_file
+from refprep.pipeline.listen import Listener
+from refprep.text.compare import compare
+from refprep.text.words import split_words
+from refprep.types import FaultKind, TextCheck, Verdict
+
+_REQUIRED = ("path", "language", "kind", "expect", "ref_text")
+_MISSING_KINDS = ("tail_missing", "head_missing", "middle_missing", "empty")
+_OTHER_KINDS = ("other_clip", "wrong_language")
+
+
+@dataclass(frozen=True, slots=True)
+class LintCase:
+    """A text that a user might hand in with a clip.
+
+    Attributes:
+        expect: ``pass``, ``warn`` (one word off) or ``fail``.
+        kind: How text and speech differ.
+        words_missing: Spoken words (characters for zh, ja) that the text lacks.
+    """
+
+    case_id: str
+    path: Path
+    language: str
+    kind: str
+    expect: str
+    text: str
+    spoken: str
+    words_missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class LintOutcome:
+    """A case and what lint said: ``pass``, ``warn``, ``fail`` or ``undecided``."""
+
+    case: LintCase
+    said: str
+    reason: str
+    suggested_text: str
+
+
+def read_cases(path: Path) -> list[LintCase]:
+    """Read labelled cases; audio paths are relative to the file's folder.
+
+    Raises:
+        ManifestError: A column is missing.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        missing = [c for c in _REQUIRED if c not in (reader.fieldnames or ())]
+        if missing:
+            raise ManifestError(
+                f"columns {', '.join(missing)} missing",
+                where=str(path),
+                fix="See manifests/README.md for the columns.",
+            )
+        return [
+            LintCase(
+                case_id=row.get("case_id") or str(number),
+                path=path.parent / row["path"],
+                language=row["language"],
+                kind=row["kind"],
+                expect=row["expect"],
+                text=row["ref_text"],
+                spoken=row.get("spoken_text") or "",
+                words_missing=int(row.get("words_missing") or 0),
+            )
+            for number, row in enumerate(reader, start=1)
+        ]
+
+
+def run_cases(
+    cases: Sequence[LintCase], listener: Listener, *, on_case: Callable[[str], None] = lambda _: None
+) -> tuple[list[LintOutcome], float, float]:
+    """Hold every case's text against its audio.
+
+    Returns:
+        Outcomes in order, wall time in seconds, seconds of audio (each case counts its clip once).
+    """
+    outcomes: list[LintOutcome] = []
+    audio_s = 0.0
+    start = time.perf_counter()
+    clip, clip_path = None, None
+    for case in cases:
+        if case.path != clip_path:
+            clip, clip_path = decode_file(case.path), case.path
+        if clip is None:
+            continue
+        audio_s += clip.duration_s
+        check = listener.check(clip, case.text, language=case.language)
+        outcomes.append(LintOutcome(case, _said(check), check.reason, check.suggested_text))
+        on_case(case.case_id)
+    return outcomes, time.perf_counter() - start, audio_s
+
+
+def _said(check: TextCheck) -> str:
+    if check.verdict is Verdict.PASS and any(f.kind is FaultKind.OTHER_WORD for f in check.faults):
+        return "warn"
+    return check.verdict.value
+
+
+def summarise(
+    outcomes: Sequence[LintOutcome], *, wall_s: float, audio_s: float, models: Mapping[str, str]
+) -> dict[str, Any]:
+    """Figures of a run.
+
+    Recall counts cases that must fail and do. A false alarm is a case that must pass and does not, undecided ones
+    apart. ``suggested_text_wer`` is over the failing cases whose spoken text is known.
+    """
+    confusion: dict[str, Counter[str]] = {}
+    languages: dict[str, Counter[str]] = {}
+    for o in outcomes:
+        confusion.setdefault(f"{o.case.kind} ({o.case.expect})", Counter())[o.said] += 1
+        languages.setdefault(o.case.language, Counter())[_grade(o)] += 1
+    must_pass = [o for o in outcomes if o.case.expect == "pass"]
+    errors = [
+        _suggestion_error(o)
+        for o in outcomes
+        if o.case.expect == "fail" and o.said == "fail" and o.case.spoken
+    ]
+    return {
+        "schema_version": 1,
+        "models": dict(models),
+        "cases": len(outcomes),
+        "passes": len(must_pass),
+        "recall_missing": _recall(
+            outcomes, lambda o: o.case.expect == "fail" and o.case.kind.startswith(_MISSING_KINDS)
+        ),
+        "recall_edge_word": _recall(
+            outcomes, lambda o: o.case.expect == "warn" and o.case.kind.startswith("tail_missing")
+        ),
+        "recall_extra": _recall(outcomes, lambda o: o.case.kind in ("extra_tail", "audio_cut")),
+        "recall_other_clip": _recall(outcomes, lambda o: o.case.kind.startswith(_OTHER_KINDS)),
+        "false_alarms": sum(o.said == "fail" for o in must_pass),
+        "false_warnings": sum(o.said == "warn" for o in must_pass),
+        "undecided": sum(o.said == "undecided" for o in outcomes),
+        "undecided_of_passes": sum(o.said == "undecided" for o in must_pass),
+        "suggested_text_wer": round(sum(errors) / len(errors), 4) if errors else None,
+        "wall_s": round(wall_s, 2),
+        "realtime_factor": round(wall_s / audio_s, 4) if audio_s else None,
+        "confusion": {k: dict(v) for k, v in sorted(confusion.items())},
+        "languages": {k: dict(v) for k, v in sorted(languages.items())},
+        "wrong": [
+            {
+                "case_id": o.case.case_id,
+                "kind": o.case.kind,
+                "expect": o.case.expect,
+                "said": o.said,
+                "reason": o.reason,
+            }
+            for o in outcomes
+            if _grade(o) != "right" and o.case.expect != "warn"
+        ],
+    }
+
+
+def _grade(outcome: LintOutcome) -> str:
+    if outcome.said == "undecided":
+        return "undecided"
+    if outcome.case.expect == "warn":
+        return "right" if outcome.said in ("warn", "fail") else "missed"
+    if outcome.case.expect == outcome.said:
+        return "right"
+    return "missed" if outcome.case.expect == "fail" else "false alarm"
+
+
+def _recall(
+    outcomes: Sequence[LintOutcome], belongs: Callable[[LintOutcome], bool]
+) -> dict[str, float | int | None]:
+    chosen = [o for o in outcomes if belongs(o)]
+    found = sum(o.said == "fail" for o in chosen)
+    return {"found": found, "of": len(chosen), "recall": round(found / len(chosen), 4) if chosen else None}
+
+
+def _suggestion_error(outcome: LintOutcome) -> float:
+    spoken, suggested = split_words(outcome.case.spoken), split_words(outcome.suggested_text)
+    return min(1.0, compare(suggested, spoken, outcome.case.language).error_rate)
