@@ -129,7 +129,7 @@ def build(
     resample: bool = False,
 ) -> BuiltVoice:
     """Build a verified voice from clips (see ``refprep.pipeline.build.build_voice``)."""
-    from refprep.models.load import load_encoder
+    from refprep.models.load import load_encoder, model_hashes
 
     settings = config or Config()
     store = ModelStore.default()
@@ -142,4 +142,5 @@ def build(
         speaker=speaker,
         controls=read_utterances([Path(p) for p in controls]),
         resample=resample,
+        weights=model_hashes(settings.models, store),
     )

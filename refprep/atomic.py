@@ -79,6 +79,8 @@ def replace_folder(target: Path) -> Iterator[Path]:
         _sync(fresh)
         _put_in_place(fresh, target)
     except OSError as error:
+        if error.errno is None:
+            raise  # some libraries call their own troubles OSError; those are not the disk's
         raise _disk_error(error, target) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)

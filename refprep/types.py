@@ -246,7 +246,7 @@ class FaultKind(enum.StrEnum):
 class Verdict(enum.StrEnum):
     """Does the text say what the audio says?"""
 
-    PASS = "pass"  # noqa: S105  # a verdict, not a password
+    PASS = "pass"  # a verdict, not a password
     FAIL = "fail"
     UNDECIDED = "undecided"
 

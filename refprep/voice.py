@@ -55,12 +55,7 @@ def write_voice(voice: BuiltVoice, *, speaker: str) -> None:
     from refprep.report.html import render_report
 
     folder = voice.folder
-    if folder.exists() and not _may_replace(folder):
-        raise UsageError(
-            "it exists and is no voice",
-            where=str(folder),
-            fix="Choose another folder; nothing was overwritten.",
-        )
+    require_replaceable(folder)
     with replace_folder(folder) as fresh:
         reference = voice.reference
         write_wav(fresh / AUDIO_NAME, reference.samples, reference.sample_rate_hz, reference.sample_format)
@@ -70,13 +65,25 @@ def write_voice(voice: BuiltVoice, *, speaker: str) -> None:
         (fresh / VOICE_NAME).write_text(
             json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
         )
-        (fresh / REPORT_NAME).write_text(render_report(document, voice.reference), encoding="utf-8")
+        (fresh / REPORT_NAME).write_text(
+            render_report(document, voice.reference, name=folder.name), encoding="utf-8"
+        )
 
 
-def _may_replace(folder: Path) -> bool:
-    if not folder.is_dir():
-        return False
-    return (folder / VOICE_NAME).is_file() or not any(folder.iterdir())
+def require_replaceable(folder: Path) -> None:
+    """Refuse to put a voice where something else is.
+
+    Raises:
+        UsageError: The folder exists, is not empty, and is no voice; or it is a file.
+    """
+    if not folder.exists():
+        return
+    if not (folder.is_dir() and ((folder / VOICE_NAME).is_file() or not any(folder.iterdir()))):
+        raise UsageError(
+            "it exists and is no voice",
+            where=str(folder),
+            fix="Choose another folder; nothing was overwritten.",
+        )
 
 
 def _prove_bit_identity(path: Path, voice: BuiltVoice) -> None:
@@ -134,7 +141,7 @@ def voice_document(voice: BuiltVoice, *, speaker: str, written: Path) -> dict[st
         "selection": {
             "proof": selection.proof,
             "is_optimal": selection.is_optimal,
-            "min_pairwise_cosine": selection.min_pairwise_cosine,
+            "min_pairwise_cosine": _finite(selection.min_pairwise_cosine),
             "threshold": voice.threshold,
         },
         "joined_check": {
@@ -157,6 +164,7 @@ def voice_document(voice: BuiltVoice, *, speaker: str, written: Path) -> dict[st
             if c.refusal is None and i not in voice.chosen
         ],
         "models": dict(voice.models),
+        "weights": {model: dict(files) for model, files in voice.weights.items()},
     }
 
 
@@ -208,7 +216,8 @@ def _clip_row(candidate: Candidate, folder: Path) -> dict[str, Any]:
             "margin": _finite(identity.margin),
             "control_cosines": {k: round(v, 5) for k, v in identity.control_cosines.items()},
         }
-    row["findings"] = [finding_json(f) for f in candidate.findings]
+    # The path stands above, relative to the folder: the caller's own would leak where the clips once were.
+    row["findings"] = [{k: v for k, v in finding_json(f).items() if k != "path"} for f in candidate.findings]
     if candidate.utterance.speaker:
         row["speaker_id"] = candidate.utterance.speaker
     if candidate.utterance.extra:
@@ -227,9 +236,11 @@ def _refusal_row(candidate: Candidate, folder: Path) -> dict[str, Any]:
 def _stored_path(path: str, folder: Path) -> str:
     """Relative to the voice's folder where that is possible, so that voice and clips can move together."""
     try:
-        return Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()
+        stored = Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()
     except ValueError:  # another drive
-        return Path(path).resolve().as_posix()
+        stored = Path(path).resolve().as_posix()
+    # A file name need not be UTF-8; JSON must be.
+    return stored.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _finite(value: float | None) -> float | None:

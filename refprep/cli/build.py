@@ -16,6 +16,7 @@ from refprep.cli.options import (
     FormatOption,
     LanguageOption,
     QuietOption,
+    override,
     settings,
 )
 
@@ -61,27 +62,26 @@ def build(
 
     Exit 1 when no admissible reference exists; why is said for every clip.
     """
-    import dataclasses
     import json
 
     from refprep.api import open_listener
     from refprep.manifest import read_utterances
-    from refprep.models.load import load_encoder
+    from refprep.models.load import load_encoder, model_hashes
     from refprep.models.store import ModelStore
     from refprep.pipeline.build import NoVoiceError, build_voice
 
     config = settings(asr=asr, encoder=encoder, device=device)
-    given = {
-        "min_s": min_s,
-        "max_s": max_s,
-        "target_s": target_s,
-        "gap": gap,
-        "tail": tail,
-        "threshold": threshold,
-    }
-    wanted = dataclasses.replace(config.build, **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+    wanted = override(
+        config.build,
+        min_s=min_s,
+        max_s=max_s,
+        target_s=target_s,
+        gap=gap,
+        tail=tail,
+        threshold=threshold,
+    )
     if target_s is None:
-        wanted = dataclasses.replace(wanted, target_s=min(max(wanted.target_s, wanted.min_s), wanted.max_s))
+        wanted = override(wanted, target_s=min(max(wanted.target_s, wanted.min_s), wanted.max_s))
     utterances = read_utterances(paths, language=language)
     controls = read_utterances(control or [])
     store = ModelStore.default()
@@ -99,6 +99,7 @@ def build(
                 controls=controls,
                 anchor=anchor,
                 resample=resample,
+                weights=model_hashes(config.models, store),
                 on_step=on_step,
             )
     except NoVoiceError as error:
@@ -149,7 +150,8 @@ def _print_refused(candidates: Sequence[Candidate]) -> None:
     for candidate in candidates:
         refusal = candidate.refusal
         if refusal is not None:
-            out(f"refused {candidate.path}: {refusal.code} {refusal.message}\n  help: {refusal.remedy}")
+            also = "".join(f"\n  and {f.code} {f.message}" for f in candidate.refusals[1:])
+            out(f"refused {candidate.path}: {refusal.code} {refusal.message}{also}\n  help: {refusal.remedy}")
 
 
 def _refused(candidates: Sequence[Candidate]) -> list[dict[str, str]]:

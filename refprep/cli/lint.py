@@ -15,6 +15,7 @@ from refprep.cli.options import (
     FormatOption,
     LanguageOption,
     QuietOption,
+    override,
     settings,
 )
 
@@ -42,8 +43,6 @@ def lint(
 
     Exit 1 when there are findings at or above --fail-on (error by default).
     """
-    import dataclasses
-
     from refprep import __version__
     from refprep.api import lint_utterances, open_listener
     from refprep.errors import UsageError
@@ -53,12 +52,12 @@ def lint(
     from refprep.manifest import read_utterances
 
     config = settings(asr=asr, device=device)
-    given = {
-        "select": tuple(select) if select else None,
-        "ignore": tuple(ignore) if ignore else None,
-        "fail_on": fail_on,
-    }
-    chosen = dataclasses.replace(config.lint, **{k: v for k, v in given.items() if v is not None})
+    chosen = override(
+        config.lint,
+        select=tuple(select) if select else None,
+        ignore=tuple(ignore) if ignore else None,
+        fail_on=fail_on,
+    )
     if chosen.fail_on not in ("error", "warning", "info", "never"):
         raise UsageError(
             f"{chosen.fail_on!r} is no severity",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from refprep.config import Config
 
 
@@ -40,8 +41,21 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results 
 
 def settings(*, asr: str | None = None, encoder: str | None = None, device: str | None = None) -> Config:
     """Settings of the nearest refprep.toml or pyproject.toml; what the command line names wins."""
+    import dataclasses
+
     from refprep.config import load_config
 
     config = load_config(Path.cwd())
-    given = {k: v for k, v in {"asr": asr, "encoder": encoder, "device": device}.items() if v is not None}
-    return dataclasses.replace(config, models=dataclasses.replace(config.models, **given))
+    return dataclasses.replace(
+        config, models=override(config.models, asr=asr, encoder=encoder, device=device)
+    )
+
+
+_T = TypeVar("_T", bound="DataclassInstance")
+
+
+def override(stage: _T, **given: object) -> _T:
+    """A stage's settings with the values that were given; None keeps what is there."""
+    import dataclasses
+
+    return dataclasses.replace(stage, **{k: v for k, v in given.items() if v is not None})

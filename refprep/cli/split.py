@@ -24,7 +24,7 @@ def split(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the utterances.")],
     language: LanguageOption = "",
     min_s: Annotated[float, typer.Option("--min", help="Shortest utterance, seconds.")] = 1.5,
-    max_s: Annotated[float, typer.Option("--max", help="Longest utterance, seconds (30 at most).")] = 12.0,
+    max_s: Annotated[float, typer.Option("--max", help="Longest utterance, seconds (30 at most).")] = 15.0,
     speaker: Annotated[
         str, typer.Option("--speaker", help="corpus/country/gender/speaker, for the manifest.")
     ] = "",

@@ -23,9 +23,9 @@ class TranscriptFormat(enum.StrEnum):
 def transcribe(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Audio or video files.")],
     language: LanguageOption = "",
-    format: Annotated[
+    format: Annotated[  # noqa: A002  # the option's name
         TranscriptFormat, typer.Option("--format", help="txt, json or srt.")
-    ] = TranscriptFormat.TXT,  # noqa: A002
+    ] = TranscriptFormat.TXT,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write NAME.txt, .json or .srt into.")
     ] = None,

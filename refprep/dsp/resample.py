@@ -1,4 +1,4 @@
-"""Change of sample rate: a polyphase filter with 90 dB of stop band, for what models hear and never for what is kept."""
+"""Change of sample rate: a polyphase filter with 90 dB of stop band, for what models hear, and for what is kept only where --resample asks for it."""
 
 from __future__ import annotations
 

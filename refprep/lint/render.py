@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,8 +27,13 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "remedy": finding.remedy,
         "suggested_text": finding.suggested_text,
-        "evidence": dict(finding.evidence),
+        "evidence": {k: _finite(v) for k, v in finding.evidence.items()},
     }
+
+
+def _finite(value: float | int | str | None) -> float | int | str | None:
+    """JSON knows no infinity: a level of -inf dBFS (silence) becomes null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def file_json(report: FileReport) -> dict[str, Any]:

@@ -28,10 +28,14 @@ def resolve_device(device: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     if device == "cuda":
-        raise DeviceError(
-            "no CUDA device", where="--device cuda", fix="Use --device cpu, or see `refprep doctor`."
-        )
+        raise _no_cuda()
     return "cpu"
+
+
+def _no_cuda() -> DeviceError:
+    return DeviceError(
+        "no CUDA device", where="--device cuda", fix="Use --device cpu, or see `refprep doctor`."
+    )
 
 
 def choose_asr(config: ModelConfig, store: ModelStore) -> str:
@@ -42,7 +46,7 @@ def choose_asr(config: ModelConfig, store: ModelStore) -> str:
     """
     if config.asr != "auto":
         return config.asr
-    on_cuda = config.device != "cpu" and resolve_device(config.device) == "cuda"
+    on_cuda = _asr_device(config.device) == "cuda"
     for model_id in _ASR_ON_CUDA if on_cuda else _ASR_ON_CPU:
         if store.status(model_id).state == "present":
             return model_id
@@ -60,13 +64,38 @@ def load_asr(config: ModelConfig, store: ModelStore) -> FasterWhisper:
         WeightsMissing: The model was not pulled.
     """
     model_id = choose_asr(config, store)
-    device = resolve_device(config.device)
-    return FasterWhisper(store.path(model_id), name=model_id, device=device, num_threads=config.threads)
+    return FasterWhisper(
+        store.path(model_id), name=model_id, device=_asr_device(config.device), num_threads=config.threads
+    )
+
+
+def _asr_device(device: str) -> str:
+    """As resolve_device, asked of CTranslate2: importing torch for it would double the start of every lint."""
+    import ctranslate2
+
+    if device == "cpu":
+        return device
+    if ctranslate2.get_cuda_device_count() > 0:
+        return "cuda"
+    if device == "cuda":
+        raise _no_cuda()
+    return "cpu"
 
 
 def load_vad() -> SileroVad:
     """Voice activity; its network comes with faster-whisper."""
     return SileroVad()
+
+
+def model_hashes(config: ModelConfig, store: ModelStore) -> dict[str, dict[str, str]]:
+    """Model id -> file -> SHA-256, of the recogniser and the speaker encoder in use: what voice.json records."""
+    names = (choose_asr(config, store), choose_encoder(config))
+    return {name: store.hashes(name) for name in names}
+
+
+def choose_encoder(config: ModelConfig) -> str:
+    """Id of the speaker encoder to use."""
+    return DEFAULT_ENCODER if config.encoder == "auto" else config.encoder
 
 
 def load_encoder(config: ModelConfig, store: ModelStore) -> SpeakerEncoder:
@@ -78,5 +107,4 @@ def load_encoder(config: ModelConfig, store: ModelStore) -> SpeakerEncoder:
     """
     from refprep.models.encoders import open_encoder
 
-    model_id = DEFAULT_ENCODER if config.encoder == "auto" else config.encoder
-    return open_encoder(model_id, store, device=resolve_device(config.device))
+    return open_encoder(choose_encoder(config), store, device=resolve_device(config.device))

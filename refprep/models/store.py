@@ -172,6 +172,18 @@ class ModelStore:
                 problems.append(problem)
         return problems
 
+    def hashes(self, model_id: str) -> dict[str, str]:
+        """File name -> SHA-256 of a present model: as recorded at its pull, or of a local folder's files as they are.
+
+        Raises:
+            WeightsMissing: Not pulled.
+        """
+        folder = self.path(model_id)
+        record = read_record(folder)
+        if record is not None:
+            return {f.name: f.sha256 for f in record.files}
+        return {p.name: sha256_of(p) for p in sorted(folder.iterdir()) if p.is_file()}
+
     # ---------------------------------------------------------------- pulling
 
     def pull(

@@ -1,6 +1,6 @@
 """Clips -> a verified voice: the whole pipeline as one function, read top to bottom.
 
-decode, listen, check texts, measure signals, prove identity, select, join, prove bit-identity, write.
+decode, prove identity, check texts, measure signals, select, join, prove bit-identity, write.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from refprep.lint.rule import Finding, Severity
 from refprep.lint.run import run_rules
 from refprep.manifest import Utterance
 from refprep.pipeline.decode import decode_file, pcm_sha256
-from refprep.pipeline.identity import Matrix, group_voices, measure_identity
+from refprep.pipeline.identity import Matrix, cosine_matrix, group_voices, measure_identity
 from refprep.pipeline.join import SilencePolicy, join_clips
 from refprep.pipeline.listen import Listener
 from refprep.pipeline.quality import measure_quality
@@ -44,6 +44,9 @@ from refprep.types import (
 
 # With this much speech of a second voice beside the first, which one is meant is a guess.
 _RIVAL_SHARE = 0.8
+_NOTHING_TO_EMBED = frozenset(
+    {"RP001", "RP211", "RP403", "RP404"}
+)  # unreadable, no speech, a twin, too short
 # Weights of the quality score: a warning outweighs any difference in SNR.
 _SNR_CAP_DB = 60.0
 
@@ -66,9 +69,15 @@ class Candidate:
     findings: tuple[Finding, ...] = ()
 
     @property
+    def refusals(self) -> tuple[Finding, ...]:
+        """The findings that keep it out of a reference, whose voice it is first."""
+        found = [f for f in self.findings if f.severity is Severity.ERROR or f.code == "RP107"]
+        return tuple(sorted(found, key=lambda f: not f.code.startswith("RP3")))
+
+    @property
     def refusal(self) -> Finding | None:
-        """The first finding that keeps it out of a reference."""
-        return next((f for f in self.findings if f.severity is Severity.ERROR or f.code == "RP107"), None)
+        """The first of them; None for a clip that may be chosen."""
+        return next(iter(self.refusals), None)
 
     @property
     def speech_s(self) -> float:
@@ -91,6 +100,7 @@ class BuiltVoice:
         controls: Names of the control speakers.
         joined_check: The reference as a whole, text against audio.
         models: Role -> name.
+        weights: Model -> file -> SHA-256.
         threshold: Lowest cosine of a pair.
     """
 
@@ -104,6 +114,7 @@ class BuiltVoice:
     controls: tuple[str, ...]
     joined_check: TextCheck
     models: Mapping[str, str]
+    weights: Mapping[str, Mapping[str, str]]
     threshold: float
 
 
@@ -126,6 +137,7 @@ def build_voice(
     controls: Sequence[Utterance] = (),
     anchor: Path | None = None,
     resample: bool = False,
+    weights: Mapping[str, Mapping[str, str]] | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> BuiltVoice:
     """Build a verified voice from clips and write its folder.
@@ -140,6 +152,7 @@ def build_voice(
         controls: Clips of people it must not be.
         anchor: Path of a clip that is known to be the target voice.
         resample: Convert clips of another rate or format instead of refusing them.
+        weights: Model -> file -> SHA-256, written into the voice.
         on_step: Told what is being done.
 
     Returns:
@@ -147,11 +160,12 @@ def build_voice(
 
     Raises:
         NoVoiceError: No set of clips makes an admissible reference.
-        UsageError: Options that do not fit together, or an encoder without a threshold.
+        UsageError: Options that do not fit together, an encoder without a threshold, or a folder that is no voice.
         MachineError: The disk refused.
     """
-    from refprep.voice import write_voice
+    from refprep.voice import require_replaceable, write_voice
 
+    require_replaceable(folder)
     gap = SilencePolicy.parse(config.gap, option="--gap")
     tail = SilencePolicy.parse(config.tail, option="--tail")
     threshold = config.threshold if config.threshold is not None else encoder.default_threshold
@@ -172,10 +186,10 @@ def build_voice(
 
     _decode(candidates, listener, on_step)
     _admit(candidates, config, resample=resample)
-    _check_texts(candidates, listener, on_step)
     prints = _embed(candidates, encoder, on_step)
     control_prints = _embed_controls(controls, listener, encoder, on_step)
     cosines = _prove_identity(candidates, prints, control_prints, encoder, threshold, anchor)
+    _check_texts(candidates, listener, on_step)
 
     on_step("select")
     admissible = [i for i in prints if candidates[i].refusal is None]
@@ -212,6 +226,7 @@ def build_voice(
         controls=tuple(control_prints),
         joined_check=_check_joined(reference, listener),
         models={**listener.models, "speaker_encoder": encoder.name},
+        weights=weights or {},
         threshold=threshold,
     )
     on_step("write")
@@ -239,10 +254,11 @@ def _admit(candidates: Sequence[Candidate], config: BuildConfig, *, resample: bo
     decoded = [c for c in candidates if c.clip is not None]
     if not decoded:
         return
-    weights: Counter[tuple[int, SampleFormat]] = Counter()
+    weights: dict[tuple[int, SampleFormat], float] = {}
     for candidate in decoded:
         clip = _clip(candidate)
-        weights[clip.sample_rate_hz, clip.source.sample_format] += clip.num_samples / clip.sample_rate_hz
+        key = (clip.sample_rate_hz, clip.source.sample_format)
+        weights[key] = weights.get(key, 0.0) + clip.duration_s
     rate_hz, sample_format = max(weights, key=lambda k: (weights[k], k[0], k[1].value))
     seen: dict[str, str] = {}
     for candidate in decoded:
@@ -283,7 +299,7 @@ def _check_texts(candidates: Sequence[Candidate], listener: Listener, on_step: C
     """Hold the given texts against the audio; write a text where nobody did; measure the signal."""
     for candidate in candidates:
         if candidate.refusal is not None:
-            continue
+            continue  # listening is the dear part
         on_step(f"listen {candidate.path}")
         clip, given = _clip(candidate), candidate.utterance.text
         language = candidate.utterance.language
@@ -303,10 +319,10 @@ def _check_texts(candidates: Sequence[Candidate], listener: Listener, on_step: C
 def _embed(
     candidates: Sequence[Candidate], encoder: SpeakerEncoder, on_step: Callable[[str], None]
 ) -> dict[int, Voiceprint]:
-    """Voiceprints of the clips still in, by index."""
+    """Voiceprints by index: also of clips refused for their format, since whose voice they hold is worth knowing."""
     prints: dict[int, Voiceprint] = {}
     for index, candidate in enumerate(candidates):
-        if candidate.refusal is not None:
+        if candidate.clip is None or any(f.code in _NOTHING_TO_EMBED for f in candidate.refusals):
             continue
         on_step(f"embed {candidate.path}")
         try:
@@ -348,6 +364,8 @@ def _prove_identity(
     """Find the target voice, judge every clip against it; returns the cosines of ``prints``."""
     order = list(prints)
     vectors = list(prints.values())
+    if not order:
+        return cosine_matrix([])
     groups = group_voices(vectors, threshold=threshold, anchor=_anchor_row(candidates, order, anchor))
     if anchor is None and groups.rival_share > _RIVAL_SHARE:
         raise NoVoiceError(

@@ -10,6 +10,9 @@ from refprep.types import Alignment, Coverage, Span, Word
 # (base model, 273 labelled cases).
 UNSPOKEN_PROBABILITY = 0.1
 UNSPOKEN_LENGTH_S = 0.03
+# Voice activity outlasts words by breaths and releases, and the aligner places edges to a tenth of a second or two: over
+# the good pairs of the labelled set 90 % of what follows the last word is under 0.32 s.
+IGNORED_S = 0.35
 
 
 def is_unspoken(word: Word) -> bool:
@@ -30,7 +33,8 @@ def measure_coverage(
             aligner stretched a neighbouring word over them.
 
     Returns:
-        Coverage whose ``uncovered`` is sorted and disjoint; ratio is 1.0 when there is no speech.
+        Coverage whose ``uncovered`` is sorted and disjoint, stretches shorter than IGNORED_S outside ``missing`` left
+        out; ratio is 1.0 when there is no speech. The head and tail gaps are whole.
     """
     unspoken = tuple(i for i, w in enumerate(alignment.words) if is_unspoken(w))
     spoken = sorted(
@@ -43,7 +47,11 @@ def measure_coverage(
         else:
             covered.append(span)
     covered = _subtract(covered, sorted(missing))
-    uncovered = _subtract(speech, covered)
+    uncovered = [
+        u
+        for u in _subtract(speech, covered)
+        if u.duration_s >= IGNORED_S or any(u.overlap_s(m) > 0.0 for m in missing)
+    ]
     head_s = sum(s.overlap_s(Span(0.0, covered[0].start_s)) for s in speech) if covered else 0.0
     tail_s = sum(s.duration_s for s in _subtract(speech, [Span(0.0, covered[-1].end_s)])) if covered else 0.0
     if not covered:

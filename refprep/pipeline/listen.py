@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from refprep.pipeline.align import align_text
 from refprep.pipeline.check import DEFAULT_THRESHOLDS, CheckThresholds, check_text
 from refprep.pipeline.transcribe import transcribe_clip
@@ -9,6 +11,8 @@ from refprep.protocols import Aligner, Transcriber, VoiceActivity
 from refprep.types import Clip, Origin, Span, TextCheck, Transcript
 
 _REMEMBERED = 64
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Listener:
@@ -83,6 +87,6 @@ class Listener:
         )
 
 
-def _forget(memory: dict[str, tuple[Span, ...]] | dict[tuple[str, str], Transcript]) -> None:
+def _forget(memory: dict[_Key, _Value]) -> None:
     while len(memory) >= _REMEMBERED:
-        memory.pop(next(iter(memory)))  # type: ignore[arg-type]  # the key is the memory's own
+        memory.pop(next(iter(memory)))

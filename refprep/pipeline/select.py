@@ -1,7 +1,8 @@
 """Candidates -> the best set of complete clips, proven.
 
 The set maximises, in this order: the lowest cosine of any chosen pair, closeness of the whole length to the target,
-and quality. Each step is a mixed-integer program that HiGHS solves to proven optimality, so a better set does not
+and quality. A clip long enough to stand alone is only as well proven as by the clip that resembles it most, so that
+cosine is its score. Each step is a mixed-integer program that HiGHS solves to proven optimality, so a better set does not
 exist under the constraints; the first step is a bisection over the pair scores that occur.
 """
 
@@ -81,8 +82,8 @@ def select_clips(
     pair_scores = sorted(
         {float(cosines[i, j]) for i in range(n) for j in range(i) if cosines[i, j] >= threshold}
     )
-    # Level k forbids every pair below levels[k]; the level above them all forbids every pair (one clip alone).
-    levels = [threshold, *pair_scores, float("inf")]
+    # Level k forbids every pair below levels[k], and every clip that has no pair above it.
+    levels = [threshold, *pair_scores]
     low, high = 0, len(levels) - 1
     best = _solve(durations_s, cosines, levels[low], window)
     if best is None:
@@ -166,10 +167,11 @@ def _solve(
         constraints.append(
             LinearConstraint(_row([*weights, 0.0]), aim_s - within_s - _SLACK_S, aim_s + within_s + _SLACK_S)
         )
+    allowed = np.array([1.0 if _best_witness(cosines, i) >= level else 0.0 for i in range(n)])
     result = milp(
         cost,
         integrality=np.concatenate([np.ones(n), np.zeros(1)]),
-        bounds=Bounds(np.zeros(n + 1), np.concatenate([np.ones(n), np.full(1, np.inf)])),
+        bounds=Bounds(np.zeros(n + 1), np.concatenate([allowed, np.full(1, np.inf)])),
         constraints=constraints,
     )
     if result.status not in (_OPTIMAL, _INFEASIBLE):
@@ -185,3 +187,9 @@ def _solve(
 
 def _row(values: Sequence[float]) -> npt.NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)[np.newaxis, :]
+
+
+def _best_witness(cosines: npt.NDArray[np.float64], index: int) -> float:
+    """Highest cosine of a clip to another one; 1.0 where there is no other."""
+    others = np.delete(cosines[index], index)
+    return float(others.max()) if others.size else 1.0

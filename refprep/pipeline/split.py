@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from refprep.pipeline.align import cut_clip
 from refprep.pipeline.listen import Listener
@@ -25,7 +26,7 @@ class SplitLimits:
     """
 
     min_s: float = 1.5
-    max_s: float = 12.0
+    max_s: float = 15.0
     min_pause_s: float = 0.25
     edge_s: float = 0.2
 
@@ -105,9 +106,7 @@ def plan_utterances(
         limits: Lengths.
     """
     pauses = [
-        Span(a.end_s, b.start_s)
-        for a, b in zip(speech, speech[1:], strict=False)
-        if b.start_s - a.end_s >= limits.min_pause_s
+        Span(a.end_s, b.start_s) for a, b in pairwise(speech) if b.start_s - a.end_s >= limits.min_pause_s
     ]
     blocks = _cut(Span(speech[0].start_s, speech[-1].end_s), pauses, words, limits)
     spans = []

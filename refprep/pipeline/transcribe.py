@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from refprep.protocols import Transcriber
 from refprep.types import Clip, Origin, Span, Transcript
@@ -47,7 +48,7 @@ def plan_intervals(duration_s: float, speech: Sequence[Span]) -> tuple[Span, ...
     """
     if duration_s <= MAX_INTERVAL_S:
         return (Span(0.0, duration_s),)
-    pauses = [Span(a.end_s, b.start_s) for a, b in zip(speech, speech[1:], strict=False)]
+    pauses = [Span(a.end_s, b.start_s) for a, b in pairwise(speech)]
     intervals: list[Span] = []
     start_s = max(0.0, speech[0].start_s - _EDGE_S)
     end_s = min(duration_s, speech[-1].end_s + _EDGE_S)

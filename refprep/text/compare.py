@@ -108,7 +108,11 @@ def compare(given: Sequence[str], heard: Sequence[str], language: str) -> Compar
     right = _flatten(heard_readings, language)
     steps = _lay_beside(left, right)
     differences, missing, extra = _stretches(steps, left, right, given, heard)
-    pairs = dict.fromkeys((left.owners[i], right.owners[j]) for i, j in steps if _is_same(left, right, i, j))
+    pairs = dict.fromkeys(
+        (left.owners[i], right.owners[j])
+        for i, j in steps
+        if i is not None and j is not None and left.keys[i] == right.keys[j]
+    )
     total = sum(left.letters) + sum(right.letters)
     cost = sum(_step_cost(left, right, i, j) for i, j in steps)
     return Comparison(

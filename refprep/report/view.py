@@ -1,0 +1,140 @@
+"""voice.json and its samples -> the values that the page's template lays out. Nothing here is markup."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from refprep.report.matrix import matrix_view
+from refprep.report.waveform import COLUMNS, HALF_HEIGHT, axis_ticks, outline, peak_dbfs, wav_data_uri
+from refprep.types import Reference, SampleFormat
+
+_IN_CHARACTERS = ("zh", "ja", "ko", "yue")
+
+
+def report_view(document: Mapping[str, Any], reference: Reference, *, name: str) -> dict[str, Any]:
+    """Everything the template reads, by name.
+
+    Args:
+        document: voice.json; optional parts may be missing.
+        reference: The voice's samples.
+        name: What to call a voice without a speaker id.
+    """
+    language = str(document.get("language") or "")
+    clips = [_clip_view(row, number, reference) for number, row in enumerate(_rows(document, "clips"), 1)]
+    return {
+        "document": document,
+        "title": document.get("speaker_id") or name or "Unnamed voice",
+        "language": language,
+        "duration_s": reference.duration_s,
+        "check": document.get("joined_check") or {},
+        "clips": clips,
+        "silences": _silences(clips, reference),
+        "ticks": [
+            {"time_s": t, "at": _percent(t, reference.duration_s)} for t in axis_ticks(reference.duration_s)
+        ],
+        "outline": outline(reference.samples),
+        "columns": COLUMNS,
+        "height": 2 * HALF_HEIGHT,
+        "peak_dbfs": peak_dbfs(reference.samples),
+        "player_uri": wav_data_uri(reference.samples, reference.sample_rate_hz),
+        "player_is_exact": reference.sample_format is SampleFormat.PCM_16,
+        "sample_format": reference.sample_format.value,
+        "sample_rate_hz": reference.sample_rate_hz,
+        "pace_unit": "characters/s" if language.split("-")[0].lower() in _IN_CHARACTERS else "syllables/s",
+        "findings": [
+            {
+                **finding,
+                "clip": clip,
+                "seek_s": None if finding.get("start_s") is None else clip["start_s"] + finding["start_s"],
+            }
+            for clip in clips
+            for finding in clip["row"].get("findings") or []
+        ],
+        "refused": [_refused_view(row) for row in _rows(document, "refused")],
+        "not_chosen": [{"row": row, "duration_s": _duration_s(row)} for row in _rows(document, "not_chosen")],
+        "matrix": matrix_view(document),
+        "num_candidates": sum(len(_rows(document, k)) for k in ("clips", "refused", "not_chosen")),
+        "provenance": _provenance(clips),
+    }
+
+
+def _rows(document: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    return document.get(key) or []
+
+
+def _percent(time_s: float, duration_s: float) -> str:
+    """A place on the time axis as an SVG length."""
+    return f"{min(100.0, max(0.0, 100.0 * time_s / duration_s if duration_s else 0.0)):.3f}%"
+
+
+def _extent(start_s: float, end_s: float, duration_s: float) -> dict[str, Any]:
+    return {
+        "start_s": start_s,
+        "end_s": end_s,
+        "at": _percent(start_s, duration_s),
+        "width": _percent(end_s - start_s, duration_s),
+        "middle": _percent((start_s + end_s) / 2, duration_s),
+    }
+
+
+def _clip_view(row: Mapping[str, Any], number: int, reference: Reference) -> dict[str, Any]:
+    rate_hz, duration_s = reference.sample_rate_hz, reference.duration_s
+    start_s = row["start_sample"] / rate_hz
+    # Word times count from the clip's own start.
+    words = [
+        {"text": text, **_extent(start_s + word_start_s, start_s + word_end_s, duration_s)}
+        for text, word_start_s, word_end_s in (row.get("coverage") or {}).get("words") or []
+    ]
+    return {
+        "number": number,
+        "row": row,
+        "words": words,
+        **_extent(start_s, row["end_sample"] / rate_hz, duration_s),
+    }
+
+
+def _silences(clips: Sequence[Mapping[str, Any]], reference: Reference) -> list[dict[str, Any]]:
+    """What lies between the clips and after the last one."""
+    ends = [0.0, *(clip["end_s"] for clip in clips)]
+    starts = [*(clip["start_s"] for clip in clips), reference.duration_s]
+    return [
+        {"kind": "tail" if k == len(clips) else "gap", **_extent(end, start, reference.duration_s)}
+        for k, (end, start) in enumerate(zip(ends, starts, strict=True))
+        if start - end > 0.5 / reference.sample_rate_hz
+    ]
+
+
+def _refused_view(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A refused clip with the finding that refused it (it knows where, and the right text) and its further errors."""
+    findings = row.get("findings") or []
+    cause: Mapping[str, Any] = next((f for f in findings if f.get("code") == row.get("code")), {})
+    others = [f for f in findings if f is not cause and f.get("severity") == "error"]
+    return {"row": row, "duration_s": _duration_s(row), "cause": cause, "others": others}
+
+
+def _duration_s(row: Mapping[str, Any]) -> float | None:
+    return row["num_samples"] / row["sample_rate_hz"] if row.get("sample_rate_hz") else None
+
+
+def _provenance(clips: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Fields that all clips share, once; the others by clip; who has none. None where no clip has any."""
+    rows = [clip["row"].get("provenance") or {} for clip in clips]
+    if not any(rows):
+        return None
+    counts = Counter((key, repr(value)) for row in rows for key, value in row.items())
+    shared = {
+        key: value
+        for key, value in rows[0].items()
+        if counts[key, repr(value)] == len(rows) and len(rows) > 1
+    }
+    own = [
+        {"clip": clip, "fields": {k: v for k, v in row.items() if k not in shared}}
+        for clip, row in zip(clips, rows, strict=True)
+    ]
+    return {
+        "shared": shared,
+        "own": [o for o in own if o["fields"]],
+        "without": [clip["number"] for clip, row in zip(clips, rows, strict=True) if not row],
+    }

