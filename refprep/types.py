@@ -388,6 +388,7 @@ class Identity:
         clip_id: Of the clip.
         model: Name of the encoder.
         min_pairwise_cosine: Lowest cosine to another clip of the target voice; None for a single clip.
+        mean_pairwise_cosine: Mean cosine to its clips: what grouping goes by; None likewise.
         centroid_cosine: Cosine to the mean of the other clips (leave-one-out); None for a single clip.
         min_window_cosine: Lowest cosine of a window of this clip to that mean; None without windows.
         worst_window: Where that window is.
@@ -397,6 +398,7 @@ class Identity:
     clip_id: str
     model: str
     min_pairwise_cosine: float | None
+    mean_pairwise_cosine: float | None
     centroid_cosine: float | None
     min_window_cosine: float | None
     worst_window: Span | None

@@ -211,6 +211,7 @@ def _clip_row(candidate: Candidate, folder: Path) -> dict[str, Any]:
     if identity is not None:
         row["identity"] = {
             "min_pairwise_cosine": _finite(identity.min_pairwise_cosine),
+            "mean_pairwise_cosine": _finite(identity.mean_pairwise_cosine),
             "centroid_cosine": _finite(identity.centroid_cosine),
             "min_window_cosine": _finite(identity.min_window_cosine),
             "margin": _finite(identity.margin),

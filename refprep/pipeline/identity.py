@@ -136,6 +136,7 @@ def measure_identity(
         clip_id=own.clip_id,
         model=own.model,
         min_pairwise_cosine=min(pairs) if pairs else None,
+        mean_pairwise_cosine=sum(pairs) / len(pairs) if pairs else None,
         centroid_cosine=float(own.vector.astype(np.float64) @ mean) if mean is not None else None,
         min_window_cosine=worst_cosine,
         worst_window=worst,

@@ -8,7 +8,7 @@ That the clip belongs to the target voice: the largest group of clips that agree
 The identity of the reference decides whose voice comes out; one clip of somebody else blends two people.
 
 ## Example
-    intruder.wav: RP304 error: another voice: cosine 0.573 to the voice, lowest pair 0.498, 0.720 needed (ge2e)
+    intruder.wav: RP304 error: another voice: mean cosine 0.573 to its clips, lowest 0.498, 0.800 needed (ge2e)
 
 ## How to fix
 Take the clip out, or name a clip of the right voice with --anchor.
@@ -33,15 +33,14 @@ def check(case: IdentityCase) -> Iterator[Hit]:
     """A hit for a clip that fell into another group."""
     if case.is_target:
         return
-    cosine = case.identity.centroid_cosine
-    lowest = case.identity.min_pairwise_cosine
+    mean, lowest = case.identity.mean_pairwise_cosine, case.identity.min_pairwise_cosine
     numbers = ""
-    if cosine is not None and lowest is not None:
-        numbers = f": cosine {cosine:.3f} to the voice, lowest pair {lowest:.3f}, {case.threshold:.3f} needed"
+    if mean is not None and lowest is not None:
+        numbers = f": mean cosine {mean:.3f} to its clips, lowest {lowest:.3f}, {case.threshold:.3f} needed"
     yield Hit(
         message=f"another voice{numbers} ({case.identity.model})",
         remedy="Take the clip out, or name a clip of the right voice with --anchor.",
-        evidence={"centroid_cosine": cosine, "min_pairwise_cosine": lowest, "threshold": case.threshold},
+        evidence={"mean_pairwise_cosine": mean, "min_pairwise_cosine": lowest, "threshold": case.threshold},
     )
 
 

@@ -97,7 +97,7 @@ def candidate(
         text_origin="user",
         check=text_check(text, seconds),
         quality=quality(),
-        identity=Identity(clip.id, "toy", cosine, cosine + 0.03, cosine - 0.1, Span(0.0, 1.0), scores),
+        identity=Identity(clip.id, "toy", cosine, cosine + 0.01, cosine + 0.03, cosine - 0.1, Span(0.0, 1.0), scores),
     )
 
 
