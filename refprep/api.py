@@ -78,7 +78,7 @@ def lint_utterance(utterance: Utterance, rules: Mapping[str, Rule], *, listener:
     try:
         clip = decode_file(utterance.audio)
     except (AudioDecodeError, TextInputError) as error:
-        return FileReport(utterance, run_rules([error, utterance], rules, path=path))
+        return FileReport(utterance, run_rules([error], rules, path=path))
     speech = listener.speech(clip)
     nouns: list[object] = [clip.source, utterance]
     check = None

@@ -86,6 +86,7 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
     found: list[Utterance] = []
     for path in paths:
         if text is not None:
+            _require(path)
             found.append(Utterance(path, text=text, source="--text"))
         else:
             found += _read_path(path)
@@ -98,8 +99,7 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
 
 
 def _read_path(path: Path) -> Iterator[Utterance]:
-    if not path.exists() and not path.is_symlink():
-        raise UsageError("there is no such file or folder", where=str(path), fix="Check the path.")
+    _require(path)
     if path.is_dir():
         yield from _read_folder(path)
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
@@ -112,6 +112,11 @@ def _read_path(path: Path) -> Iterator[Utterance]:
         yield from _read_csv(path)
     else:
         yield _with_sidecar(path)
+
+
+def _require(path: Path) -> None:
+    if not path.exists() and not path.is_symlink():
+        raise UsageError("there is no such file or folder", where=str(path), fix="Check the path.")
 
 
 def _read_folder(folder: Path) -> Iterator[Utterance]:
@@ -243,7 +248,8 @@ def _read_csv(path: Path) -> Iterator[Utterance]:
                     where=where,
                     fix=f"Quote cells that contain {delimiter!r}.",
                 )
-            yield _from_row(path, where, {k.strip(): v for k, v in row.items() if v is not None})
+            # An empty cell says that nobody knows, not that nobody speaks.
+            yield _from_row(path, where, {k.strip(): v for k, v in row.items() if v and v.strip()})
     except csv.Error as error:
         raise ManifestError(
             f"not CSV: {error}", where=f"{path}:{reader.line_num}", fix="Quote the cells."

@@ -26,7 +26,6 @@ _PULL = "refprep models pull "
 _MIN_MEMORY_BYTES = 4_000_000_000
 _EXTRAS = {
     "pypinyin": ("zh", "simplified and traditional Chinese compare as equal"),
-    "ray": ("ray", "`--engine ray`"),
 }
 
 

