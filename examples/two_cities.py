@@ -17,15 +17,15 @@ from pathlib import Path
 from refprep.api import lint, open_listener
 from refprep.config import BuildConfig, ModelConfig
 from refprep.errors import RefprepError
-from refprep.lint.render import summary_text, to_text
+from refprep.linter.render import summary_text, to_text
 from refprep.manifest import read_utterances
 from refprep.models.load import load_encoder, model_hashes
 from refprep.models.store import ModelStore
-from refprep.pipeline.build import build_voice
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.split import split_recording
 from refprep.utterances import write_utterances
 from refprep.voice import verify_voice
+from refprep.voice.build import build_voice
 
 STRANGERS = ("beckett.wav", "clone-test.wav")
 CONTROLS = ("en_james.wav", "en_michael.wav", "en_robert.wav")

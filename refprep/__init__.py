@@ -17,13 +17,13 @@ __version__ = "0.1.0"
 # free of torch.
 _HOMES = {
     "RefprepError": "refprep.errors",
-    "Voice": "refprep.voice",
+    "Voice": "refprep.voice.read",
     "build": "refprep.api",
     "decode_file": "refprep.pipeline.decode",
     "lint": "refprep.api",
-    "load_voice": "refprep.voice",
+    "load_voice": "refprep.voice.read",
     "transcribe": "refprep.api",
-    "verify_voice": "refprep.voice",
+    "verify_voice": "refprep.voice.verify",
 }
 
 __all__ = [

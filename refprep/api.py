@@ -7,17 +7,18 @@ from pathlib import Path
 
 from refprep.config import Config, LintConfig, ModelConfig
 from refprep.errors import AudioDecodeError, TextInputError
-from refprep.lint.registry import select_rules
-from refprep.lint.rule import Rule
-from refprep.lint.run import FileReport, run_rules
+from refprep.linter.registry import select_rules
+from refprep.linter.rule import Rule
+from refprep.linter.run import FileReport, run_rules
 from refprep.manifest import Utterance, read_utterances
 from refprep.models.load import load_asr, load_vad
 from refprep.models.store import ModelStore
-from refprep.pipeline.build import BuiltVoice, build_voice
+from refprep.pipeline.build import BuiltVoice
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.listen import Listener
 from refprep.pipeline.quality import measure_quality
 from refprep.types import Transcript
+from refprep.voice.build import build_voice
 
 __all__ = ["BuiltVoice", "build", "lint", "lint_utterances", "open_listener", "transcribe"]
 
@@ -128,7 +129,7 @@ def build(
     config: Config | None = None,
     resample: bool = False,
 ) -> BuiltVoice:
-    """Build a verified voice from clips (see ``refprep.pipeline.build.build_voice``)."""
+    """Build a verified voice from clips (see ``refprep.voice.build.build_voice``)."""
     from refprep.models.load import load_encoder, model_hashes
 
     settings = config or Config()

@@ -89,7 +89,7 @@ def replace_folder(target: Path) -> Iterator[Path]:
 def recover(target: Path) -> None:
     """Clear what killed processes left beside a target; bring the old folder back where it was renamed away."""
     for left in sorted(target.parent.glob(f".{_escape(target.name)}.refprep-*")):
-        owner = left.name.split("refprep-", 1)[1].split("-", 1)[0]
+        owner = left.name.removeprefix(f".{target.name}.refprep-").split("-", 1)[0]
         if owner.isdigit() and _is_running(int(owner)):
             continue
         if left.name.endswith("-old") and not target.exists():
@@ -137,7 +137,11 @@ def _put_in_place(fresh: Path, target: Path) -> None:
     elif not _exchange(fresh, target):
         old = target.parent / f"{fresh.name}-old"
         target.rename(old)
-        fresh.rename(target)
+        try:
+            fresh.rename(target)
+        except OSError:
+            old.rename(target)
+            raise
         shutil.rmtree(old, ignore_errors=True)
 
 

@@ -93,7 +93,10 @@ def load_config(start: Path) -> Config:
             return parse_config(_read_toml(path), str(path))
         project = folder / "pyproject.toml"
         if project.is_file():
-            table = _read_toml(project).get("tool", {}).get("refprep")
+            tools = _read_toml(project).get("tool", {})
+            if not isinstance(tools, Mapping):
+                raise ConfigError(f"tool is {tools!r}, no table", where=str(project), fix="Mend the file.")
+            table = tools.get("refprep")
             if table is not None:
                 return parse_config(table, f"{project} [tool.refprep]")
     return Config()
@@ -105,6 +108,8 @@ def parse_config(table: Mapping[str, Any], where: str) -> Config:
     Raises:
         ConfigError: An unknown section or key, or a value of the wrong type.
     """
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{table!r} is no table", where=where, fix="Write sections such as [lint].")
     sections: dict[str, Any] = {}
     known = {f.name: f for f in dataclasses.fields(Config)}
     for name, values in table.items():

@@ -8,6 +8,7 @@ are relative to its folder.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,6 +91,12 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
             found.append(Utterance(path, text=text, source="--text"))
         else:
             found += _read_path(path)
+    if not found:
+        raise ManifestError(
+            "it names no audio",
+            where=", ".join(map(str, paths)),
+            fix="Point at files, folders or manifests with rows.",
+        )
     if language:
         found = [
             u if u.language else Utterance(u.audio, u.text, language, u.speaker, u.source, u.extra)
@@ -127,7 +134,11 @@ def _read_folder(folder: Path) -> Iterator[Utterance]:
         yield from _read_path(folder / "metadata.csv")
         return
     found = sorted(
-        p for p in folder.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES and not p.name.startswith(".")
+        p
+        for p in folder.rglob("*")
+        # Hidden folders too: a running build works in one.
+        if p.suffix.lower() in AUDIO_SUFFIXES
+        and not any(n.startswith(".") for n in p.relative_to(folder).parts)
     )
     if not found:
         raise UsageError(
@@ -135,6 +146,7 @@ def _read_folder(folder: Path) -> Iterator[Utterance]:
             where=str(folder),
             fix="Point at a folder with audio, or at a manifest.",
         )
+    known = _rows_beside(folder)
     voices: set[Path] = set()
     for path in found:
         if (path.parent / "voice.json").is_file():
@@ -142,7 +154,21 @@ def _read_folder(folder: Path) -> Iterator[Utterance]:
                 voices.add(path.parent)
                 yield _read_voice(path.parent)
         else:
-            yield _with_sidecar(path)
+            yield _enriched(_with_sidecar(path), known.get(path))
+
+
+def _rows_beside(folder: Path) -> dict[Path, Utterance]:
+    """Rows of the manifest that `refprep split` leaves in its folder, by audio file."""
+    manifest = folder / "utterances.jsonl"
+    return {u.audio: u for u in _read_jsonl(manifest)} if manifest.is_file() else {}
+
+
+def _enriched(own: Utterance, row: Utterance | None) -> Utterance:
+    """An utterance with the language, speaker and provenance of its manifest row; a sidecar's text wins."""
+    if row is None:
+        return own
+    text, source = (own.text, own.source) if own.text is not None else (row.text, row.source)
+    return Utterance(own.audio, text, row.language, row.speaker, source, row.extra)
 
 
 def _read_voice(folder: Path) -> Utterance:
@@ -190,8 +216,13 @@ def read_text_file(path: Path) -> str:
 
 
 def _lines(path: Path) -> list[str]:
+    """Lines by line feeds alone: JSON strings may hold U+2028 and other marks that str.splitlines cuts at."""
+    return [line.removesuffix("\r") for line in _content(path).split("\n")]
+
+
+def _content(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
+        return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ManifestError(
             f"not UTF-8 (byte {error.start})", where=str(path), fix="Save the manifest as UTF-8."
@@ -232,13 +263,14 @@ def _has_header(path: Path) -> bool:
 
 
 def _read_csv(path: Path) -> Iterator[Utterance]:
-    lines = _lines(path)
-    if not lines:
+    content = _content(path)
+    if not content.strip():
         raise ManifestError(
             "the file is empty", where=str(path), fix="Give it a header row such as path,text."
         )
-    delimiter = max(",\t|;", key=lines[0].count)
-    reader = csv.DictReader(lines, delimiter=delimiter)
+    delimiter = max(",\t|;", key=content.split("\n", 1)[0].count)
+    # newline="": the csv module itself joins a quoted cell that runs over several lines.
+    reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
     try:
         for row in reader:
             where = f"{path}:{reader.line_num}"
@@ -249,11 +281,17 @@ def _read_csv(path: Path) -> Iterator[Utterance]:
                     fix=f"Quote cells that contain {delimiter!r}.",
                 )
             # An empty cell says that nobody knows, not that nobody speaks.
-            yield _from_row(path, where, {k.strip(): v for k, v in row.items() if v and v.strip()})
+            yield _from_row(path, where, {_column(k): v for k, v in row.items() if v and v.strip()})
     except csv.Error as error:
         raise ManifestError(
             f"not CSV: {error}", where=f"{path}:{reader.line_num}", fix="Quote the cells."
         ) from error
+
+
+def _column(name: str) -> str:
+    """A header cell; the names refprep knows are found in any case."""
+    plain = name.strip()
+    return plain.lower() if plain.lower() in _KNOWN_KEYS else plain
 
 
 def _read_ljspeech(path: Path) -> Iterator[Utterance]:
@@ -269,8 +307,9 @@ def _read_ljspeech(path: Path) -> Iterator[Utterance]:
                 fix="Write LJSpeech rows, or give the file a header row.",
             )
         name = cells[0].strip()
-        audio = folder / name if Path(name).suffix.lower() in AUDIO_SUFFIXES else folder / f"{name}.wav"
-        yield Utterance(audio, cells[-1].strip() or cells[1].strip(), source=f"{path}:{number}")
+        file = name if Path(name).suffix.lower() in AUDIO_SUFFIXES else f"{name}.wav"
+        where = f"{path}:{number}"
+        yield Utterance(_audio_path(folder, file, where), cells[-1].strip() or cells[1].strip(), source=where)
 
 
 def _read_list(path: Path) -> Iterator[Utterance]:
@@ -283,9 +322,13 @@ def _read_list(path: Path) -> Iterator[Utterance]:
                 "expected wav|speaker|language|text", where=f"{path}:{number}", fix="Write GPT-SoVITS rows."
             )
         audio, speaker, language, text = (c.strip() for c in cells)
-        code = language.lower()
+        code, where = language.lower(), f"{path}:{number}"
         yield Utterance(
-            path.parent / audio, text, _GPT_SOVITS_LANGUAGES.get(code, code), speaker, f"{path}:{number}"
+            _audio_path(path.parent, audio, where),
+            text,
+            _GPT_SOVITS_LANGUAGES.get(code, code),
+            speaker,
+            where,
         )
 
 
@@ -297,18 +340,26 @@ def _from_row(manifest: Path, where: str, row: Mapping[str, Any]) -> Utterance:
             where=where,
             fix='Write rows such as {"audio": "a.wav", "text": "..."}.',
         )
-    if "\0" in audio:
-        raise ManifestError(
-            "the path holds a NUL character", where=where, fix="Write the path of an audio file."
-        )
     return Utterance(
-        audio=manifest.parent / audio.strip(),
+        audio=_audio_path(manifest.parent, audio, where),
         text=_cell(row, _TEXT_KEYS),
         language=(_cell(row, _LANGUAGE_KEYS) or "").strip(),
         speaker=(_cell(row, _SPEAKER_KEYS) or "").strip(),
         source=where,
         extra={k: v for k, v in row.items() if k not in _KNOWN_KEYS},
     )
+
+
+def _audio_path(folder: Path, name: str, where: str) -> Path:
+    """A manifest's path, relative to its folder.
+
+    Raises:
+        ManifestError: Empty, or with a NUL character.
+    """
+    if not name.strip() or "\0" in name:
+        what = "the path holds a NUL character" if "\0" in name else "the path is empty"
+        raise ManifestError(what, where=where, fix="Write the path of an audio file.")
+    return folder / name.strip()
 
 
 def _cell(row: Mapping[str, Any], names: Sequence[str]) -> str | None:

@@ -261,6 +261,7 @@ class TextFault:
         words: Words that are spoken and not written, or written and not spoken.
         word_range: Half-open range of written words concerned; empty range where words are missing.
         evidence: Numbers of the three witnesses, by name.
+        instead: What is spoken in the place of the written words; empty where nothing is.
     """
 
     kind: FaultKind
@@ -268,6 +269,7 @@ class TextFault:
     words: str
     word_range: tuple[int, int]
     evidence: Mapping[str, float | str]
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,10 @@ from fakes import FakeAsr, Said, evenly, unit
 
 from refprep.config import BuildConfig
 from refprep.manifest import Utterance
-from refprep.pipeline.build import BuiltVoice, build_voice
+from refprep.pipeline.build import BuiltVoice
 from refprep.pipeline.listen import Listener
 from refprep.types import Alignment, Clip, Span, Transcript, Voiceprint
+from refprep.voice.build import build_voice
 
 RATE_HZ = 8000
 EDGE_S = 0.5

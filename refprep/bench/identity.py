@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refprep.bench.labelled import read_rows
 from refprep.errors import ManifestError, RefprepError
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.identity import cosine_matrix
@@ -43,26 +43,18 @@ def read_pairs(path: Path) -> list[IdentityPair]:
     """Read labelled pairs; audio paths are relative to the file's folder.
 
     Raises:
-        ManifestError: A column is missing.
+        ManifestError: The file cannot be read, or a row is not as described in manifests/README.md.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        missing = [c for c in _REQUIRED if c not in (reader.fieldnames or ())]
-        if missing:
-            raise ManifestError(
-                f"columns {', '.join(missing)} missing",
-                where=str(path),
-                fix="See manifests/README.md for the columns.",
-            )
-        return [
-            IdentityPair(
-                path.parent / row["path_a"],
-                path.parent / row["path_b"],
-                row["same"].strip() == "1",
-                row.get("kind") or "",
-            )
-            for row in reader
-        ]
+    pairs: list[IdentityPair] = []
+    for where, row in read_rows(path, _REQUIRED):
+        same = row["same"].strip()
+        if same not in ("0", "1"):
+            raise ManifestError(f"same is {same!r}", where=where, fix="Write 1 for one person, 0 for two.")
+        folder = path.parent
+        pairs.append(
+            IdentityPair(folder / row["path_a"], folder / row["path_b"], same == "1", row.get("kind", ""))
+        )
+    return pairs
 
 
 def score_pairs(

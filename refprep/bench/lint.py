@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from refprep.bench.labelled import read_rows
 from refprep.errors import ManifestError
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.listen import Listener
@@ -18,6 +18,7 @@ from refprep.text.words import split_words
 from refprep.types import FaultKind, TextCheck, Verdict
 
 _REQUIRED = ("path", "language", "kind", "expect", "ref_text")
+_EXPECTATIONS = ("pass", "warn", "fail")
 _MISSING_KINDS = ("tail_missing", "head_missing", "middle_missing", "empty")
 _OTHER_KINDS = ("other_clip", "wrong_language")
 
@@ -56,30 +57,30 @@ def read_cases(path: Path) -> list[LintCase]:
     """Read labelled cases; audio paths are relative to the file's folder.
 
     Raises:
-        ManifestError: A column is missing.
+        ManifestError: The file cannot be read, or a row is not as described in manifests/README.md.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        missing = [c for c in _REQUIRED if c not in (reader.fieldnames or ())]
-        if missing:
+    cases: list[LintCase] = []
+    for where, row in read_rows(path, _REQUIRED):
+        missing = row.get("words_missing", "").strip() or "0"
+        if not missing.isdecimal():
+            raise ManifestError(f"words_missing is {missing!r}", where=where, fix="Write a whole number.")
+        if row["expect"] not in _EXPECTATIONS:
             raise ManifestError(
-                f"columns {', '.join(missing)} missing",
-                where=str(path),
-                fix="See manifests/README.md for the columns.",
+                f"expect is {row['expect']!r}", where=where, fix=f"Write one of {', '.join(_EXPECTATIONS)}."
             )
-        return [
+        cases.append(
             LintCase(
-                case_id=row.get("case_id") or str(number),
+                case_id=row.get("case_id") or str(len(cases) + 1),
                 path=path.parent / row["path"],
                 language=row["language"],
                 kind=row["kind"],
                 expect=row["expect"],
                 text=row["ref_text"],
-                spoken=row.get("spoken_text") or "",
-                words_missing=int(row.get("words_missing") or 0),
+                spoken=row.get("spoken_text", ""),
+                words_missing=int(missing),
             )
-            for number, row in enumerate(reader, start=1)
-        ]
+        )
+    return cases
 
 
 def run_cases(

@@ -23,7 +23,8 @@ from refprep.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from refprep.pipeline.build import BuiltVoice, Candidate
+    from refprep.pipeline.build import BuiltVoice
+    from refprep.pipeline.candidate import Candidate
 
 
 def build(
@@ -68,7 +69,8 @@ def build(
     from refprep.manifest import read_utterances
     from refprep.models.load import load_encoder, model_hashes
     from refprep.models.store import ModelStore
-    from refprep.pipeline.build import NoVoiceError, build_voice
+    from refprep.pipeline.build import NoVoiceError
+    from refprep.voice.build import build_voice
 
     config = settings(asr=asr, encoder=encoder, device=device)
     wanted = override(

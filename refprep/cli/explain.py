@@ -21,8 +21,8 @@ def explain(
 ) -> None:
     """Explain rules: what they check, why it matters, and how to fix a finding."""
     from refprep.errors import UsageError
-    from refprep.lint.explain import markdown_table, page, rule_row
-    from refprep.lint.registry import all_rules, select_rules
+    from refprep.linter.explain import markdown_table, page, rule_row
+    from refprep.linter.registry import all_rules, select_rules
 
     if not codes and not show_all and not markdown:
         raise UsageError(

@@ -46,9 +46,9 @@ def lint(
     from refprep import __version__
     from refprep.api import lint_utterances, open_listener
     from refprep.errors import UsageError
-    from refprep.lint.registry import select_rules
-    from refprep.lint.render import summary_text, to_json, to_jsonl, to_text
-    from refprep.lint.rule import Severity
+    from refprep.linter.registry import select_rules
+    from refprep.linter.render import summary_text, to_json, to_jsonl, to_text
+    from refprep.linter.rule import Severity
     from refprep.manifest import read_utterances
 
     config = settings(asr=asr, device=device)

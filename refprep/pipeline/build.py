@@ -1,11 +1,10 @@
 """Clips -> a verified voice: the whole pipeline as one function, read top to bottom.
 
-decode, prove identity, check texts, measure signals, select, join, prove bit-identity, write.
+decode, admit, prove identity, check texts, measure signals, select, join, check the whole.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,11 +13,9 @@ import numpy as np
 
 from refprep.config import BuildConfig
 from refprep.dsp.resample import resample as resample_samples
-from refprep.errors import AudioDecodeError, NoReferenceError, RefprepError, UsageError
-from refprep.lint.registry import all_rules
-from refprep.lint.rule import Finding, Severity
-from refprep.lint.run import run_rules
+from refprep.errors import AudioDecodeError, NoReferenceError, UsageError
 from refprep.manifest import Utterance
+from refprep.pipeline.candidate import Candidate, majority
 from refprep.pipeline.decode import decode_file, pcm_sha256
 from refprep.pipeline.identity import Matrix, cosine_matrix, group_voices, measure_identity
 from refprep.pipeline.join import SilencePolicy, join_clips
@@ -31,12 +28,9 @@ from refprep.types import (
     AudioSource,
     Clip,
     Downmix,
-    Identity,
     IdentityCase,
-    QualityReport,
     Reference,
     SampleFormat,
-    Span,
     TextCheck,
     Voiceprint,
     freeze,
@@ -44,45 +38,8 @@ from refprep.types import (
 
 # With this much speech of a second voice beside the first, which one is meant is a guess.
 _RIVAL_SHARE = 0.8
-_NOTHING_TO_EMBED = frozenset(
-    {"RP001", "RP211", "RP403", "RP404"}
-)  # unreadable, no speech, a twin, too short
-# Weights of the quality score: a warning outweighs any difference in SNR.
-_SNR_CAP_DB = 60.0
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A clip on its way through the pipeline; what is not known yet is None."""
-
-    utterance: Utterance
-    path: str
-    clip: Clip | None = None
-    speech: tuple[Span, ...] = ()
-    text: str = ""
-    text_origin: str = ""
-    check: TextCheck | None = None
-    quality: QualityReport | None = None
-    voiceprint: Voiceprint | None = None
-    identity: Identity | None = None
-    converted_from: str = ""
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def refusals(self) -> tuple[Finding, ...]:
-        """The findings that keep it out of a reference, whose voice it is first."""
-        found = [f for f in self.findings if f.severity is Severity.ERROR or f.code == "RP107"]
-        return tuple(sorted(found, key=lambda f: not f.code.startswith("RP3")))
-
-    @property
-    def refusal(self) -> Finding | None:
-        """The first of them; None for a clip that may be chosen."""
-        return next(iter(self.refusals), None)
-
-    @property
-    def speech_s(self) -> float:
-        """Seconds of speech."""
-        return sum(s.duration_s for s in self.speech)
+# Unreadable, no speech, a twin, too short.
+_NOTHING_TO_EMBED = frozenset({"RP001", "RP211", "RP403", "RP404"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +47,7 @@ class BuiltVoice:
     """A voice and how it came about.
 
     Attributes:
-        folder: Where it was written.
+        folder: Where it is to be written, or was.
         reference: The joined clips.
         selection: The choice and its proof.
         candidates: Every clip given, in order, with what was found.
@@ -126,29 +83,27 @@ class NoVoiceError(NoReferenceError):
         self.candidates = tuple(candidates)
 
 
-def build_voice(
+def assemble_voice(
     utterances: Sequence[Utterance],
     folder: Path,
     *,
     listener: Listener,
     encoder: SpeakerEncoder,
     config: BuildConfig,
-    speaker: str = "",
     controls: Sequence[Utterance] = (),
     anchor: Path | None = None,
     resample: bool = False,
     weights: Mapping[str, Mapping[str, str]] | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> BuiltVoice:
-    """Build a verified voice from clips and write its folder.
+    """Assemble a verified voice from clips; nothing is written.
 
     Args:
         utterances: The clips; those without a text are transcribed.
-        folder: Where the voice goes; an older one is replaced in one instant, or stays if anything fails.
+        folder: Where the voice will go: paths in its findings are told relative to it.
         listener: Voice activity, recogniser, aligner.
         encoder: Speaker encoder.
         config: Length window, gaps, threshold.
-        speaker: Speaker id written into the voice; empty takes the one the manifest names.
         controls: Clips of people it must not be.
         anchor: Path of a clip that is known to be the target voice.
         resample: Convert clips of another rate or format instead of refusing them.
@@ -160,12 +115,8 @@ def build_voice(
 
     Raises:
         NoVoiceError: No set of clips makes an admissible reference.
-        UsageError: Options that do not fit together, an encoder without a threshold, or a folder that is no voice.
-        MachineError: The disk refused.
+        UsageError: Options that do not fit together, or an encoder without a threshold.
     """
-    from refprep.voice import require_replaceable, write_voice
-
-    require_replaceable(folder)
     gap = SilencePolicy.parse(config.gap, option="--gap")
     tail = SilencePolicy.parse(config.tail, option="--tail")
     threshold = config.threshold if config.threshold is not None else encoder.default_threshold
@@ -196,9 +147,9 @@ def build_voice(
     position = {index: row for row, index in enumerate(prints)}
     rows = [position[i] for i in admissible]
     selection = select_clips(
-        [_clip(candidates[i]).duration_s for i in admissible],
+        [candidates[i].decoded.duration_s for i in admissible],
         cosines[np.ix_(rows, rows)],
-        [_quality_score(candidates[i]) for i in admissible],
+        [candidates[i].quality_score for i in admissible],
         window=window,
         threshold=threshold,
     )
@@ -207,15 +158,15 @@ def build_voice(
     chosen = tuple(admissible[i] for i in selection.chosen)
 
     on_step("join")
-    language = _majority([_language(candidates[i]) for i in chosen])
+    language = majority([candidates[i].language for i in chosen])
     reference = join_clips(
-        [_clip(candidates[i]) for i in chosen],
+        [candidates[i].decoded for i in chosen],
         [candidates[i].text for i in chosen],
         gap=gap,
         tail=tail,
         language=language,
     )
-    voice = BuiltVoice(
+    return BuiltVoice(
         folder=folder,
         reference=reference,
         selection=selection,
@@ -229,9 +180,6 @@ def build_voice(
         weights=weights or {},
         threshold=threshold,
     )
-    on_step("write")
-    write_voice(voice, speaker=speaker or _majority([candidates[i].utterance.speaker for i in chosen]))
-    return voice
 
 
 # --------------------------------------------------------------------------- the steps
@@ -242,11 +190,12 @@ def _decode(candidates: Sequence[Candidate], listener: Listener, on_step: Callab
         on_step(f"decode {candidate.path}")
         try:
             candidate.clip = decode_file(candidate.path)
+            candidate.source_pcm_sha256 = candidate.clip.id
         except AudioDecodeError as error:
-            _judge(candidate, [error])
+            candidate.judge([error])
             continue
         candidate.speech = listener.speech(candidate.clip)
-        _judge(candidate, [candidate.clip.source, candidate.utterance])
+        candidate.judge([candidate.clip.source, candidate.utterance])
 
 
 def _admit(candidates: Sequence[Candidate], config: BuildConfig, *, resample: bool) -> None:
@@ -256,16 +205,16 @@ def _admit(candidates: Sequence[Candidate], config: BuildConfig, *, resample: bo
         return
     weights: dict[tuple[int, SampleFormat], float] = {}
     for candidate in decoded:
-        clip = _clip(candidate)
+        clip = candidate.decoded
         key = (clip.sample_rate_hz, clip.source.sample_format)
         weights[key] = weights.get(key, 0.0) + clip.duration_s
     rate_hz, sample_format = max(weights, key=lambda k: (weights[k], k[0], k[1].value))
     seen: dict[str, str] = {}
     for candidate in decoded:
-        clip = _clip(candidate)
+        clip = candidate.decoded
         if resample and (clip.sample_rate_hz, clip.source.sample_format) != (rate_hz, sample_format):
             _convert(candidate, rate_hz)
-            clip = _clip(candidate)
+            clip = candidate.decoded
         admission = Admission(
             speech_s=candidate.speech_s,
             min_clip_s=config.min_clip_s,
@@ -276,12 +225,12 @@ def _admit(candidates: Sequence[Candidate], config: BuildConfig, *, resample: bo
             duplicate_of=seen.get(clip.id, ""),
         )
         seen.setdefault(clip.id, candidate.path)
-        _judge(candidate, [admission])
+        candidate.judge([admission])
 
 
 def _convert(candidate: Candidate, rate_hz: int) -> None:
     """Bring a clip to the reference's rate; what it was is kept for voice.json."""
-    clip = _clip(candidate)
+    clip = candidate.decoded
     candidate.converted_from = f"{clip.sample_rate_hz} Hz {clip.source.sample_format.value}"
     if clip.sample_rate_hz == rate_hz:
         return  # only the format differs; the joined file takes the wider one, which holds every sample
@@ -301,7 +250,7 @@ def _check_texts(candidates: Sequence[Candidate], listener: Listener, on_step: C
         if candidate.refusal is not None:
             continue  # listening is the dear part
         on_step(f"listen {candidate.path}")
-        clip, given = _clip(candidate), candidate.utterance.text
+        clip, given = candidate.decoded, candidate.utterance.text
         language = candidate.utterance.language
         if given is None:
             given = listener.transcribe(clip, language=language).text
@@ -311,9 +260,9 @@ def _check_texts(candidates: Sequence[Candidate], listener: Listener, on_step: C
         candidate.text = " ".join(given.split())
         candidate.check = listener.check(clip, candidate.text, language=language)
         candidate.quality = measure_quality(
-            clip, candidate.speech, text=candidate.text, language=_language(candidate)
+            clip, candidate.speech, text=candidate.text, language=candidate.language
         )
-        _judge(candidate, [candidate.check, candidate.quality])
+        candidate.judge([candidate.check, candidate.quality])
 
 
 def _embed(
@@ -326,9 +275,9 @@ def _embed(
             continue
         on_step(f"embed {candidate.path}")
         try:
-            candidate.voiceprint = encoder.embed(_clip(candidate), candidate.speech)
+            candidate.voiceprint = encoder.embed(candidate.decoded, candidate.speech)
         except AudioDecodeError as error:
-            _judge(candidate, [error])
+            candidate.judge([error])
             continue
         prints[index] = candidate.voiceprint
     return prints
@@ -383,7 +332,7 @@ def _prove_identity(
             threshold=threshold,
             window_threshold=encoder.window_threshold,
         )
-        _judge(candidate, [case])
+        candidate.judge([case])
     return groups.cosines
 
 
@@ -429,38 +378,10 @@ def reference_clip(reference: Reference) -> Clip:
 # --------------------------------------------------------------------------- parts
 
 
-def _judge(candidate: Candidate, nouns: Sequence[object]) -> None:
-    candidate.findings += run_rules(nouns, all_rules(), path=candidate.path)
-
-
-def _clip(candidate: Candidate) -> Clip:
-    if candidate.clip is None:
-        raise RefprepError("a clip was used before it was decoded", where=candidate.path, fix="Report this.")
-    return candidate.clip
-
-
-def _language(candidate: Candidate) -> str:
-    if candidate.utterance.language:
-        return candidate.utterance.language
-    return candidate.check.heard.language if candidate.check is not None else ""
-
-
-def _majority(values: Sequence[str]) -> str:
-    counts = Counter(v for v in values if v)
-    return counts.most_common(1)[0][0] if counts else ""
-
-
-def _quality_score(candidate: Candidate) -> float:
-    """Higher is better: fewer warnings first, then SNR."""
-    warnings = sum(f.severity is Severity.WARNING for f in candidate.findings)
-    snr_db = candidate.quality.snr_db if candidate.quality is not None else None
-    return -float(warnings) + min(snr_db if snr_db is not None else 0.0, _SNR_CAP_DB) / (_SNR_CAP_DB * 2)
-
-
 def _no_voice(
     candidates: Sequence[Candidate], admissible: Sequence[int], window: LengthWindow, threshold: float
 ) -> NoVoiceError:
-    total_s = window.total_s([_clip(candidates[i]).duration_s for i in admissible])
+    total_s = window.total_s([candidates[i].decoded.duration_s for i in admissible])
     if total_s < window.min_s:
         what = (
             f"{len(admissible)} of {len(candidates)} clips are admissible and make {total_s:.1f} s, "

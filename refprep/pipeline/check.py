@@ -224,7 +224,18 @@ class _Case:
                 agreed = has_voice and probability >= self.limits.sure_probability
         if not agreed:
             return None
-        return TextFault(kind, span, self._heard_text(difference, first, last), difference.given, evidence)
+        exchanged = self._is_exchanged(difference)
+        if exchanged:
+            first, last = difference.heard
+        words = self._heard_text(difference, first, last)
+        return TextFault(kind, span, words, difference.given, evidence, instead=words if exchanged else "")
+
+    def _is_exchanged(self, difference: Difference) -> bool:
+        """The written words of a missing stretch are not spoken either: others stand in their place."""
+        placed = self.alignment.words[slice(*difference.given)]
+        if not placed or not difference.given_only:
+            return False
+        return sum(w.probability for w in placed) / len(placed) < self.limits.unspoken_probability
 
     def _is_loop(self, first: int, last: int) -> bool:
         """The recogniser repeats the word beside the stretch: it does that in pauses and over hesitations."""
@@ -261,6 +272,9 @@ class _Case:
         if self.heard.words and not self.comparison.pairs:
             return None  # text and recogniser share no word: which of them errs is not for this rule to say
         first, last = difference.given
+        h_first, h_last = difference.heard
+        if last - first == 1 and h_last - h_first == 1:
+            return None  # one word in another's place is OTHER_WORD
         placed = self.alignment.words[first:last]
         if not placed:
             return None
@@ -279,9 +293,9 @@ class _Case:
             "words_of_no_length": float(squeezed),
             "surplus_letters": difference.surplus_letters,
         }
-        return TextFault(
-            FaultKind.UNSPOKEN, span, join_words(self.words[first:last]), (first, last), evidence
-        )
+        instead = join_words(w.text for w in self.heard.words[h_first:h_last])
+        unspoken = join_words(self.words[first:last])
+        return TextFault(FaultKind.UNSPOKEN, span, unspoken, (first, last), evidence, instead)
 
     def _other_word(self, difference: Difference) -> TextFault | None:
         """A written word in whose place another one is clearly spoken."""
@@ -366,7 +380,9 @@ class _Case:
         words = list(self.words)
         for fault in sorted(faults, key=lambda f: f.word_range, reverse=True):
             first, last = fault.word_range
-            if fault.kind is FaultKind.UNSPOKEN:
+            if fault.instead:
+                words[first:last] = [fault.instead]
+            elif fault.kind is FaultKind.UNSPOKEN:
                 words[first:last] = []
             elif fault.kind is FaultKind.OTHER_WORD:
                 words[first:last] = [fault.words]

@@ -11,9 +11,8 @@ import numpy as np
 from refprep.errors import UsageError
 from refprep.text.words import join_texts
 from refprep.types import Clip, JoinedClip, Reference, SampleFormat, freeze
-from refprep.units import seconds_to_samples
 
-_POLICY = re.compile(r"^zeros-(\d+)ms$")
+_POLICY = re.compile(r"zeros-([0-9]+)ms")
 _WIDTH = {SampleFormat.PCM_16: 0, SampleFormat.PCM_24: 1, SampleFormat.FLOAT: 2}
 
 
@@ -22,7 +21,16 @@ class SilencePolicy:
     """A named stretch of silence, such as ``zeros-120ms``: what it is and how long."""
 
     name: str
-    duration_s: float
+    duration_ms: int
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return self.duration_ms / 1000
+
+    def num_samples(self, sample_rate_hz: int) -> int:
+        """Length in samples: nearest, halves to even. Counted from the milliseconds, which are exact."""
+        return round(self.duration_ms * sample_rate_hz / 1000)
 
     @classmethod
     def parse(cls, name: str, *, option: str) -> SilencePolicy:
@@ -31,14 +39,14 @@ class SilencePolicy:
         Raises:
             UsageError: Not a policy, or longer than two seconds.
         """
-        match = _POLICY.match(name)
+        match = _POLICY.fullmatch(name)
         if match is None or int(match.group(1)) > 2000:
             raise UsageError(
                 f"{name!r} is no policy",
                 where=option,
                 fix="Write zeros-120ms: digital silence and its length, 0 to 2000 ms.",
             )
-        return cls(name, int(match.group(1)) / 1000)
+        return cls(name, int(match.group(1)))
 
 
 def join_clips(
@@ -74,7 +82,7 @@ def join_clips(
             fix="Use clips of one rate, or --resample.",
         )
     rate_hz = rates[0]
-    gap_samples = seconds_to_samples(gap.duration_s, rate_hz)
+    gap_samples = gap.num_samples(rate_hz)
     pieces: list[np.ndarray[tuple[int], np.dtype[np.float32]]] = []
     joined: list[JoinedClip] = []
     position = 0
@@ -85,7 +93,7 @@ def join_clips(
         pieces.append(clip.samples)
         joined.append(JoinedClip(clip.id, clip.source.path, position, position + clip.num_samples, text))
         position += clip.num_samples
-    pieces.append(np.zeros(seconds_to_samples(tail.duration_s, rate_hz), dtype=np.float32))
+    pieces.append(np.zeros(tail.num_samples(rate_hz), dtype=np.float32))
     return Reference(
         samples=freeze(np.concatenate(pieces)),
         sample_rate_hz=rate_hz,

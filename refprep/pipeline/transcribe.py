@@ -53,7 +53,7 @@ def plan_intervals(duration_s: float, speech: Sequence[Span]) -> tuple[Span, ...
     start_s = max(0.0, speech[0].start_s - _EDGE_S)
     end_s = min(duration_s, speech[-1].end_s + _EDGE_S)
     while end_s - start_s > MAX_INTERVAL_S:
-        within = [p for p in pauses if start_s + 1.0 < p.start_s and _middle_s(p) <= start_s + MAX_INTERVAL_S]
+        within = [p for p in pauses if start_s < _middle_s(p) and _middle_s(p) <= start_s + MAX_INTERVAL_S]
         late = [p for p in within if p.start_s >= start_s + _TARGET_INTERVAL_S * 0.75]
         if late:
             cut_s = _middle_s(max(late, key=lambda p: p.duration_s))

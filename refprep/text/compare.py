@@ -319,7 +319,10 @@ def _difference(
     heard_range = _word_range([j for _, j in steps], start, end, right.owners, len(heard))
     only = [(i, j) for i, j in inside if not _is_same(left, right, i, j)]
     outside = [*steps[:start], *steps[end:]]
-    letters = sum((left.letters[i] if i is not None else 0.0) + (right.letters[j] if j is not None else 0.0) for i, j in outside)
+    letters = sum(
+        (left.letters[i] if i is not None else 0.0) + (right.letters[j] if j is not None else 0.0)
+        for i, j in outside
+    )
     cost = sum(_step_cost(left, right, i, j) for i, j in outside)
     return Difference(
         given=given_range,

@@ -104,7 +104,7 @@ def test_explain_prints_every_section_and_json() -> None:
 
 def test_a_bug_exits_4_with_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "import refprep.lint.registry as r\nr.all_rules = lambda: 1 / 0\n", encoding="utf-8"
+        "import refprep.linter.registry as r\nr.all_rules = lambda: 1 / 0\n", encoding="utf-8"
     )
     done = refprep("explain", "--all", env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     assert done.code == 4

@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 CODES = [f"RP{n:03d}" for n in (*range(2, 8), *range(201, 212))]
-RULES = [importlib.import_module(f"refprep.lint.rules.{code.lower()}").RULE for code in CODES]
+RULES = [importlib.import_module(f"refprep.linter.rules.{code.lower()}").RULE for code in CODES]
 DIRTY = {
     "clipped_heavy.wav": {"RP201", "RP208"},
     "clipped_mild.wav": {"RP201", "RP208"},

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "refprep"
 LAYERS = (
     ("types", "units", "errors", "atomic"),
     ("protocols", "config", "manifest", "text", "dsp"),
-    ("lint",),
+    ("linter",),
     ("pipeline",),
     ("models", "voice", "utterances", "report", "bench"),
     ("api",),

@@ -289,6 +289,7 @@ def test_a_line_separator_inside_a_text_ends_no_row(tmp_path, separator):
             st.text("abc/ é今", min_size=1).filter(str.strip),
             st.text(st.characters(codec="utf-8", exclude_categories=["Cs"])),
         ),
+        min_size=1,
         max_size=5,
     )
 )
@@ -298,6 +299,11 @@ def test_what_is_written_as_jsonl_is_read(rows):
         manifest = write(Path(folder) / "m.jsonl", lines)
         found = read_utterances([manifest])
         assert [(u.audio, u.text) for u in found] == [(Path(folder) / a.strip(), t) for a, t in rows]
+
+
+def test_a_manifest_without_rows_is_an_error(tmp_path):
+    with pytest.raises(ManifestError, match="names no audio"):
+        read_utterances([write(tmp_path / "m.jsonl", "\n\n")])
 
 
 # --------------------------------------------------------------------------- CSV and TSV

@@ -49,8 +49,8 @@ def test_a_star_import_gives_them_all():
 
 @pytest.mark.parametrize("first", ["import refprep; refprep.lint", "from refprep import lint"])
 def test_the_function_lint_is_not_hidden_by_the_package_of_that_name(first):
-    """`refprep.lint` is a function and a package; whichever was imported before, the function is what users get."""
-    for before in ("", "import refprep.lint.rule; ", "import refprep.api; "):
+    """No module may take the name: whichever was imported before, the function is what users get."""
+    for before in ("", "import refprep.linter.rule; import refprep.cli.lint; ", "import refprep.api; "):
         code = f"{before}{first}\nimport refprep\nassert callable(refprep.lint), refprep.lint"
         done = subprocess.run(
             [sys.executable, "-c", code],

@@ -136,17 +136,18 @@ def _frames(source: Source, opened: InputContainer, track: AvStream) -> Iterator
 
 
 def _to_block(source: Source, frame: AudioFrame) -> Block:
+    kind = frame.format.name.removesuffix("p")
+    if kind not in (*_SCALES, "s32", "flt", "dbl"):
+        # Asked before numpy is: PyAV raises a bare ValueError for formats numpy has no type for (s64).
+        raise source.error(f"its sample format {frame.format.name} is not supported", fix=_FIX)
     array = frame.to_ndarray()
     block: Block = array.T if frame.format.is_planar else array.reshape(-1, frame.layout.nb_channels)
-    kind = frame.format.name.removesuffix("p")
     if kind in _SCALES:
         offset = 128.0 if kind == "u8" else 0.0
         return ((block.astype(np.float32) - np.float32(offset)) / np.float32(_SCALES[kind])).astype(
             np.float32
         )
-    if kind in ("s32", "flt", "dbl"):
-        return block
-    raise source.error(f"its sample format {frame.format.name} is not supported", fix=_FIX)
+    return block
 
 
 def _declared_s(opened: InputContainer, track: AvStream) -> float | None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from refprep.lint.rule import Finding, Severity
+from refprep.linter.rule import Finding, Severity
 from refprep.manifest import Utterance
-from refprep.pipeline.build import BuiltVoice, Candidate, reference_clip
+from refprep.pipeline.build import BuiltVoice, reference_clip
+from refprep.pipeline.candidate import Candidate
 from refprep.pipeline.decode import pcm_sha256
 from refprep.pipeline.join import SilencePolicy, join_clips
 from refprep.pipeline.select import Selection
@@ -33,7 +34,8 @@ from refprep.types import (
     Word,
     freeze,
 )
-from refprep.voice import AUDIO_NAME, TEXT_NAME, voice_document
+from refprep.voice.document import voice_document
+from refprep.voice.names import AUDIO_NAME, TEXT_NAME
 
 RATE_HZ = 16_000
 EVIL = "<script>alert(1)</script>"
@@ -95,9 +97,12 @@ def candidate(
         speech=(Span(0.0, seconds),),
         text=text,
         text_origin="user",
+        source_pcm_sha256=clip.id,
         check=text_check(text, seconds),
         quality=quality(),
-        identity=Identity(clip.id, "toy", cosine, cosine + 0.01, cosine + 0.03, cosine - 0.1, Span(0.0, 1.0), scores),
+        identity=Identity(
+            clip.id, "toy", cosine, cosine + 0.01, cosine + 0.03, cosine - 0.1, Span(0.0, 1.0), scores
+        ),
     )
 
 

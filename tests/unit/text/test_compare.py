@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from refprep.text.compare import Comparison, compare
 from refprep.text.words import split_words
 
-WORDS = st.lists(st.sampled_from("the quick brown fox jumps over lazy dogs while rain falls softly".split()), max_size=14)
+WORDS = st.lists(
+    st.sampled_from("the quick brown fox jumps over lazy dogs while rain falls softly".split()), max_size=14
+)
 
 
 def laid(given_text: str, heard_text: str, language: str = "en") -> Comparison:

@@ -51,14 +51,19 @@ def test_marks_stay_where_they_change_the_sound() -> None:
     assert fold("É") == "e"
 
 
-@given(st.text(max_size=12), st.sampled_from(["en", "de", "fr", "es", "it", "pt", "zh", "ja", "sv", "hu", "xx", ""]))
+@given(
+    st.text(max_size=12),
+    st.sampled_from(["en", "de", "fr", "es", "it", "pt", "zh", "ja", "sv", "hu", "xx", ""]),
+)
 def test_any_word_has_a_reading_of_letters_and_digits(word: str, language: str) -> None:
     found = readings(word, language)
     assert found
     assert all(token and not token.isspace() for reading in found for token in reading)
 
 
-@given(st.integers(0, 10**9), st.sampled_from(["en", "de", "fr", "es", "it", "pt", "nl", "sv", "hu", "ja", "zh"]))
+@given(
+    st.integers(0, 10**9), st.sampled_from(["en", "de", "fr", "es", "it", "pt", "nl", "sv", "hu", "ja", "zh"])
+)
 def test_numbers_are_read_without_digits(value: int, language: str) -> None:
     # Chinese beyond 10^8 is read digit by digit.
     assert all(not any(ch in "0123456789" for ch in token) for token in readings(str(value), language)[0])

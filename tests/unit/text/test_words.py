@@ -36,7 +36,12 @@ def test_splitting_keeps_every_letter(text: str) -> None:
         assert not any(ch.isalnum() for ch in text)
 
 
-@given(st.lists(st.text(alphabet="abcdeé'-", min_size=1, max_size=6).filter(lambda w: any(c.isalnum() for c in w)), max_size=8))
+@given(
+    st.lists(
+        st.text(alphabet="abcdeé'-", min_size=1, max_size=6).filter(lambda w: any(c.isalnum() for c in w)),
+        max_size=8,
+    )
+)
 def test_joined_words_split_again(words: list[str]) -> None:
     assert split_words(join_words(words)) == words
 

@@ -1,1 +1,0 @@
-"""One rule a file; ``refprep.lint.registry`` lists them."""

@@ -1,0 +1,1 @@
+"""One rule a file; ``refprep.linter.registry`` lists them."""

@@ -1,0 +1,15 @@
+"""Names of the files in a voice's folder, and their hashes."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+SCHEMA_VERSION = 1
+VOICE_NAME, AUDIO_NAME, TEXT_NAME, REPORT_NAME = "voice.json", "reference.wav", "reference.txt", "report.html"
+
+
+def sha256_of_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, as hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
