@@ -6,8 +6,7 @@ to fail: the alignment stretches a last word over a missing tail, the recogniser
 hears breaths. So a text is refused only where witnesses agree, and a pass needs all speech accounted for; what is
 neither is undecided.
 
-The thresholds were set on the 273 labelled cases of real speech that ``refprep bench lint`` reads, with Whisper base in
-float32; ``tests/golden/lint_thresholds.json`` holds the measured distances.
+The thresholds and the measurements behind them are in ``refprep.pipeline.check_thresholds``.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
 from refprep.pipeline.coverage import is_unspoken, measure_coverage
 from refprep.text.compare import Comparison, Difference, compare
 from refprep.text.normalise import fold
@@ -30,61 +30,6 @@ from refprep.types import (
     Verdict,
     Word,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CheckThresholds:
-    """Where the verdict turns.
-
-    Attributes:
-        surplus_letters: Heard letters beyond the given ones that make a missing stretch on their own. Good texts reach
-            5 (a misheard rare word); the shortest missing two words measured have 5 to 7.
-        weak_surplus_letters: The same with the voice activity as second witness.
-        uncovered_edge_s: Voice after the last (before the first) aligned word that supports a weak surplus.
-        gap_surplus_letters: As surplus_letters, between words that agree: recognisers repeat words there.
-        heard_probability: Mean probability below which the recogniser does not know what it heard.
-        doubtful_probability: The same for a strong surplus that uncovered voice supports.
-        sure_probability: The same for a weak surplus.
-        agreement_elsewhere: Letters alike outside a missing stretch below which the recogniser, wrong about the rest of
-            the clip, proves nothing about this part (true missing words 0.70 and more, noise 0.54).
-        unspoken_letters: Given letters beyond the heard ones that make a stretch nobody says.
-        unspoken_probability: Mean forced probability such a stretch stays below.
-        wrong_similarity: Letters alike below which it is another text (other clips reach 0.23, the worst good pair
-            that the recogniser understood 0.62).
-        wrong_probability: Mean forced probability of another text (0.09 at most; good ones 0.18 and more).
-        wrong_min_words: Fewer heard words than this prove no other text.
-        pass_similarity, pass_probability: Either of them accounts for the speech.
-        unexplained_s: Voice after the last aligned word that cannot pass without words (good pairs: 0.56 at most).
-        other_word_probability: Forced probability of a written word that is not the spoken one.
-        other_word_heard_probability: Probability of the spoken one from which it counts.
-        other_word_letters, other_word_similarity: Words this long and this unlike are no slip of the recogniser.
-        bridge_s: Pauses between words that count as covered.
-    """
-
-    surplus_letters: float = 6.0
-    weak_surplus_letters: float = 3.0
-    uncovered_edge_s: float = 0.35
-    gap_surplus_letters: float = 7.0
-    heard_probability: float = 0.6
-    doubtful_probability: float = 0.4
-    sure_probability: float = 0.75
-    agreement_elsewhere: float = 0.62
-    unspoken_letters: float = 4.0
-    unspoken_probability: float = 0.15
-    wrong_similarity: float = 0.4
-    wrong_probability: float = 0.15
-    wrong_min_words: int = 4
-    pass_similarity: float = 0.75
-    pass_probability: float = 0.5
-    unexplained_s: float = 0.7
-    other_word_probability: float = 0.05
-    other_word_heard_probability: float = 0.65
-    other_word_letters: int = 4
-    other_word_similarity: float = 0.6
-    bridge_s: float = 0.5
-
-
-DEFAULT_THRESHOLDS = CheckThresholds()
 
 
 def check_text(
@@ -204,31 +149,50 @@ class _Case:
         span = self._missing_span(kind, first, last)
         evidence = self._evidence(first, last, span)
         evidence["surplus_letters"] = difference.surplus_letters
-        surplus = difference.surplus_letters
-        probability = self._heard_probability(first, last)
-        if kind is FaultKind.GAP:
-            agreed = (
-                surplus >= self.limits.gap_surplus_letters
-                and len(difference.heard_only) >= 2
-                and probability >= self.limits.heard_probability
-                and not self._is_loop(first, last)
-            )
-        else:
-            edge_s = self.coverage.tail_gap_s if kind is FaultKind.TAIL else self.coverage.head_gap_s
-            has_voice = edge_s >= self.limits.uncovered_edge_s
-            if surplus >= self.limits.surplus_letters:
-                agreed = probability >= (
-                    self.limits.doubtful_probability if has_voice else self.limits.heard_probability
-                )
-            else:
-                agreed = has_voice and probability >= self.limits.sure_probability
-        if not agreed:
+        if not (
+            self._has_surplus(kind, difference, first, last) or self._is_left_out(kind, difference, span)
+        ):
+            return None
+        if kind is FaultKind.GAP and self._is_loop(first, last):
             return None
         exchanged = self._is_exchanged(difference)
         if exchanged:
             first, last = difference.heard
         words = self._heard_text(difference, first, last)
         return TextFault(kind, span, words, difference.given, evidence, instead=words if exchanged else "")
+
+    def _has_surplus(self, kind: FaultKind, difference: Difference, first: int, last: int) -> bool:
+        """Many letters are heard beyond those given, or some, and voice that no aligned word covers."""
+        surplus, probability = difference.surplus_letters, self._heard_probability(first, last)
+        if kind is FaultKind.GAP:
+            return (
+                surplus >= self.limits.gap_surplus_letters
+                and len(difference.heard_only) >= 2
+                and probability >= self.limits.heard_probability
+            )
+        edge_s = self.coverage.tail_gap_s if kind is FaultKind.TAIL else self.coverage.head_gap_s
+        has_voice = edge_s >= self.limits.uncovered_edge_s
+        if surplus >= self.limits.surplus_letters:
+            return probability >= (
+                self.limits.doubtful_probability if has_voice else self.limits.heard_probability
+            )
+        return has_voice and probability >= self.limits.sure_probability
+
+    def _is_left_out(self, kind: FaultKind, difference: Difference, span: Span) -> bool:
+        """Whole words are heard between words that agree, by a recogniser that is right about the rest of the clip."""
+        if difference.given_only or difference.agreement_elsewhere < self.limits.reliable_agreement:
+            return False
+        count, probability = len(difference.heard_only), self._heard_probability(*difference.heard)
+        voice_s = sum(s.overlap_s(span) for s in self.speech)
+        if kind is FaultKind.GAP:
+            least = self.limits.left_out_inside if count >= 2 else self.limits.left_out_word_inside
+        else:
+            least = self.limits.left_out_at_edge if count >= 2 else self.limits.left_out_word_at_edge
+        return (
+            difference.surplus_letters >= least.letters
+            and probability >= least.heard_probability
+            and voice_s >= least.voice_s
+        )
 
     def _is_exchanged(self, difference: Difference) -> bool:
         """The written words of a missing stretch are not spoken either: others stand in their place."""
@@ -267,8 +231,6 @@ class _Case:
 
     def _unspoken(self, difference: Difference) -> TextFault | None:
         """Words that are written and not spoken, if the witnesses agree on them."""
-        if -difference.surplus_letters < self.limits.unspoken_letters:
-            return None
         if self.heard.words and not self.comparison.pairs:
             return None  # text and recogniser share no word: which of them errs is not for this rule to say
         first, last = difference.given
@@ -285,7 +247,14 @@ class _Case:
             and (squeezed == len(placed) or -difference.surplus_letters >= self.limits.unspoken_letters * 2)
             and self._heard_probability(0, len(self.heard.words)) >= self.limits.heard_probability
         )
-        if not is_clear:
+        # Whole words that only the text has, beside a recogniser that is right about the rest of the clip.
+        is_put_in = (
+            not difference.heard_only
+            and difference.agreement_elsewhere >= self.limits.reliable_agreement
+            and (squeezed or len(difference.given_only) >= 2)
+            and probability < self.limits.put_in_probability
+        )
+        if not (is_clear or is_put_in):
             return None
         span = Span(min(w.span.start_s for w in placed), max(w.span.end_s for w in placed))
         evidence: dict[str, float | str] = {

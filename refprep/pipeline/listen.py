@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from refprep.pipeline.align import align_text
-from refprep.pipeline.check import DEFAULT_THRESHOLDS, CheckThresholds, check_text
+from refprep.pipeline.check import check_text
+from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
 from refprep.pipeline.transcribe import transcribe_clip
 from refprep.protocols import Aligner, Transcriber, VoiceActivity
 from refprep.types import Clip, Origin, Span, TextCheck, Transcript

@@ -7,6 +7,7 @@ stretch of surplus letters, is what the other text lacks.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from refprep.text.words import is_spaceless
 _HAN_LETTERS = 3.5
 _KANA_LETTERS = 2.0
 _MIN_SURPLUS_LETTERS = 3.0
+_SAME_SPELLING = 0.8
 _HEAD_GAP, _INNER_GAP, _TAIL_GAP = 0.25, 0.5, 0.0  # letters that opening a gap costs
 _PAIR, _GIVEN_ONLY, _HEARD_ONLY = 0, 1, 2
 
@@ -116,7 +118,7 @@ def compare(given: Sequence[str], heard: Sequence[str], language: str) -> Compar
         if i is not None and j is not None and left.keys[i] == right.keys[j]
     )
     total = sum(left.letters) + sum(right.letters)
-    cost = sum(_step_cost(left, right, i, j) for i, j in steps)
+    cost = _cost(steps, left, right)
     return Comparison(
         differences=tuple(differences),
         missing=tuple(missing),
@@ -190,6 +192,29 @@ def _step_cost(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> f
         return left.letters[i]
     both = left.letters[i] + right.letters[j]
     return both * (1.0 - float(Indel.normalized_similarity(left.keys[i], right.keys[j])))
+
+
+def _cost(steps: Sequence[tuple[int | None, int | None]], left: _Tokens, right: _Tokens) -> float:
+    """Letters that differ along a path. A run that spells the same, cut otherwise ("fire fox", "firefox"), costs little."""
+    total = 0.0
+    for same, group in itertools.groupby(steps, key=lambda step: _is_same(left, right, *step)):
+        if same:
+            continue
+        run = list(group)
+        cost = sum(_step_cost(left, right, i, j) for i, j in run)
+        one = "".join(left.keys[i] for i, _ in run if i is not None)
+        other = "".join(right.keys[j] for _, j in run if j is not None)
+        similarity = float(Indel.normalized_similarity(one, other))
+        # Long texts that have nothing in common reach about 0.4; only near equality says anything.
+        if similarity >= _SAME_SPELLING:
+            letters = sum(_step_letters(left, right, i, j) for i, j in run)
+            cost = min(cost, letters * (1.0 - similarity))
+        total += cost
+    return total
+
+
+def _step_letters(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> float:
+    return (left.letters[i] if i is not None else 0.0) + (right.letters[j] if j is not None else 0.0)
 
 
 def _lay_beside(left: _Tokens, right: _Tokens) -> list[tuple[int | None, int | None]]:
@@ -319,11 +344,8 @@ def _difference(
     heard_range = _word_range([j for _, j in steps], start, end, right.owners, len(heard))
     only = [(i, j) for i, j in inside if not _is_same(left, right, i, j)]
     outside = [*steps[:start], *steps[end:]]
-    letters = sum(
-        (left.letters[i] if i is not None else 0.0) + (right.letters[j] if j is not None else 0.0)
-        for i, j in outside
-    )
-    cost = sum(_step_cost(left, right, i, j) for i, j in outside)
+    letters = sum(_step_letters(left, right, i, j) for i, j in outside)
+    cost = _cost(outside, left, right)
     return Difference(
         given=given_range,
         heard=heard_range,

@@ -20,8 +20,9 @@ Complete the text (the suggestion is in the finding), or cut the audio at the pa
 Unsafe: the suggested words are a recogniser's, and a cut takes speech away.
 
 ## Threshold and its source
-A surplus of 6 heard letters, or of 3 with 0.35 s of voice after the last aligned word. ``refprep.pipeline.check.CheckThresholds``, set on 273 labelled cases of real speech with Whisper base in float32
-(``refprep bench lint`` measures them again).
+A surplus of 6 heard letters, of 3 with 0.35 s of voice after the last aligned word, or whole words with voice that the
+recogniser is sure of beside text it got right. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+again).
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ Complete the text, or cut the audio at the pause before its first written word.
 Unsafe: the suggested words are a recogniser's, and a cut takes speech away.
 
 ## Threshold and its source
-As RP101, at the other end. ``refprep.pipeline.check.CheckThresholds``, set on 273 labelled cases of real speech with Whisper base in float32
-(``refprep bench lint`` measures them again).
+As RP101, at the other end. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+again).
 """
 
 from __future__ import annotations

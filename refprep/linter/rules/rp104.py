@@ -20,8 +20,8 @@ Unsafe: a word may have been spoken too softly to be heard.
 
 ## Threshold and its source
 Two words without length and with a probability below 0.1, or a stretch of at least 4 letters whose mean probability
-is below 0.15; spoken words reach 0.9, words nobody says 0.00-0.02. ``refprep.pipeline.check.CheckThresholds``, set on 273 labelled cases of real speech with Whisper base in float32
-(``refprep bench lint`` measures them again).
+is below 0.15, or whole words that only the text has with a mean below 0.2; spoken words reach 0.9, words nobody says 0.00-0.02. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+again).
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ Unsafe: the suggested text is a recogniser's.
 
 ## Threshold and its source
 Less than 40 % of the letters agree and the mean forced probability is below 0.15: other clips' texts measure at most
-23 % and 0.09, good pairs at least 51 % and 0.18. ``refprep.pipeline.check.CheckThresholds``, set on 273 labelled cases of real speech with Whisper base in float32
-(``refprep bench lint`` measures them again).
+23 % and 0.09, good pairs at least 51 % and 0.18. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+again).
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ Unsafe: the suggested word is a recogniser's.
 
 ## Threshold and its source
 Words of at least 4 letters and less than 60 % alike, the written one with a probability below 0.05, or two
-different numbers. ``refprep.pipeline.check.CheckThresholds``, set on 273 labelled cases of real speech with Whisper base in float32
-(``refprep bench lint`` measures them again).
+different numbers. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+again).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Use a cleaner take, or a larger model (`--asr whisper-large-v3-turbo`), or liste
 There is no automatic fix.
 
 ## Threshold and its source
-``refprep.pipeline.check.CheckThresholds``: less than 75 % of the letters agree and the mean forced probability is below
+``refprep.pipeline.check_thresholds``: less than 75 % of the letters agree and the mean forced probability is below
 0.5, or more than 0.7 s of voice without words follow the text. 5 of 102 good pairs of the labelled set end here, all of
 them noise, 1.7 s digit strings or archaic names.
 """

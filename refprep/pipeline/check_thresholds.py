@@ -1,0 +1,86 @@
+"""Where the verdict on a text turns, and the measurements behind it.
+
+Set on the 273 labelled cases of the speech pack and, for single and paired words, on 546 more made from 78 clips of it
+that those cases do not use (words cut off one end, out of the middle, or put in), with Whisper base in float32.
+``refprep bench lint`` measures any labelled set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a stretch of heard words that stand alone needs to be believed."""
+
+    letters: float
+    heard_probability: float
+    voice_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckThresholds:
+    """Where the verdict turns.
+
+    Attributes:
+        surplus_letters: Heard letters beyond the given ones that make a missing stretch on their own. Good texts reach
+            5 (a misheard rare word); the shortest missing two words measured have 5 to 7.
+        weak_surplus_letters: The same with the voice activity as second witness.
+        uncovered_edge_s: Voice after the last (before the first) aligned word that supports a weak surplus.
+        gap_surplus_letters: As surplus_letters, between words that agree: recognisers repeat words there.
+        heard_probability: Mean probability below which the recogniser does not know what it heard.
+        doubtful_probability: The same for a strong surplus that uncovered voice supports.
+        sure_probability: The same for a weak surplus.
+        reliable_agreement: The same from which whole words that only one text has are believed on little else.
+        left_out_at_edge, left_out_inside: Two whole words or more that only the recogniser has.
+        left_out_word_at_edge, left_out_word_inside: One such word. Recognisers put in short words of their own (good
+            texts: up to 4 letters, 0.14 s, probability 0.89, inside; none at an edge).
+        agreement_elsewhere: Letters alike outside a missing stretch below which the recogniser, wrong about the rest of
+            the clip, proves nothing about this part (true missing words 0.70 and more, noise 0.54).
+        unspoken_letters: Given letters beyond the heard ones that make a stretch nobody says (twice as many without
+            squeezed words).
+        put_in_probability: Mean forced probability below which whole words that only the text has are unspoken.
+        unspoken_probability: Mean forced probability such a stretch stays below.
+        wrong_similarity: Letters alike below which it is another text (other clips reach 0.23, the worst good pair
+            that the recogniser understood 0.62).
+        wrong_probability: Mean forced probability of another text (0.09 at most; good ones 0.18 and more).
+        wrong_min_words: Fewer heard words than this prove no other text.
+        pass_similarity, pass_probability: Either of them accounts for the speech.
+        unexplained_s: Voice after the last aligned word that cannot pass without words (good pairs: 0.56 at most).
+        other_word_probability: Forced probability of a written word that is not the spoken one.
+        other_word_heard_probability: Probability of the spoken one from which it counts.
+        other_word_letters, other_word_similarity: Words this long and this unlike are no slip of the recogniser.
+        bridge_s: Pauses between words that count as covered.
+    """
+
+    surplus_letters: float = 6.0
+    weak_surplus_letters: float = 3.0
+    uncovered_edge_s: float = 0.35
+    gap_surplus_letters: float = 7.0
+    heard_probability: float = 0.6
+    doubtful_probability: float = 0.4
+    sure_probability: float = 0.75
+    agreement_elsewhere: float = 0.62
+    reliable_agreement: float = 0.75
+    left_out_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.4, voice_s=0.15)
+    left_out_inside: LeftOut = LeftOut(letters=3.0, heard_probability=0.65, voice_s=0.2)
+    left_out_word_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.55, voice_s=0.18)
+    left_out_word_inside: LeftOut = LeftOut(letters=6.0, heard_probability=0.9, voice_s=0.3)
+    unspoken_letters: float = 4.0
+    unspoken_probability: float = 0.15
+    put_in_probability: float = 0.2
+    wrong_similarity: float = 0.4
+    wrong_probability: float = 0.15
+    wrong_min_words: int = 4
+    pass_similarity: float = 0.75
+    pass_probability: float = 0.5
+    unexplained_s: float = 0.7
+    other_word_probability: float = 0.05
+    other_word_heard_probability: float = 0.65
+    other_word_letters: int = 4
+    other_word_similarity: float = 0.6
+    bridge_s: float = 0.5
+
+
+DEFAULT_THRESHOLDS = CheckThresholds()

@@ -1,0 +1,51 @@
+"""The nouns that flow through refprep.
+
+Every noun is frozen. Arrays are read-only, and a noun that holds one compares by identity (``eq=False``):
+the generated ``==`` would raise on an array. Integers are stored, seconds derived.
+"""
+
+from refprep.types.arrays import Samples, Vector, freeze
+from refprep.types.audio import AudioSource, Clip, Downmix, SampleFormat
+from refprep.types.identity import Admission, Identity, IdentityCase, Voiceprint
+from refprep.types.reference import JoinedClip, Reference
+from refprep.types.signal import QualityReport, SnrMethod
+from refprep.types.span import Span
+from refprep.types.text import (
+    Alignment,
+    Coverage,
+    FaultKind,
+    Origin,
+    TextCheck,
+    TextFault,
+    Transcript,
+    Verdict,
+    Word,
+)
+
+__all__ = [
+    "Admission",
+    "Alignment",
+    "AudioSource",
+    "Clip",
+    "Coverage",
+    "Downmix",
+    "FaultKind",
+    "Identity",
+    "IdentityCase",
+    "JoinedClip",
+    "Origin",
+    "QualityReport",
+    "Reference",
+    "SampleFormat",
+    "Samples",
+    "SnrMethod",
+    "Span",
+    "TextCheck",
+    "TextFault",
+    "Transcript",
+    "Vector",
+    "Verdict",
+    "Voiceprint",
+    "Word",
+    "freeze",
+]
