@@ -20,6 +20,8 @@ from refprep.types import FaultKind, TextCheck, Verdict
 _REQUIRED = ("path", "language", "kind", "expect", "ref_text")
 _EXPECTATIONS = ("pass", "warn", "fail")
 _MISSING_KINDS = ("tail_missing", "head_missing", "middle_missing", "empty")
+_EDGE_KINDS = ("tail_missing", "head_missing")
+_EXTRA_KINDS = ("extra_tail", "extra_head", "extra_middle", "audio_cut")
 _OTHER_KINDS = ("other_clip", "wrong_language")
 
 
@@ -132,19 +134,14 @@ def summarise(
         for o in outcomes
         if o.case.expect == "fail" and o.said == "fail" and o.case.spoken
     ]
+    recalls = {name: _recall(outcomes, belongs) for name, belongs in _RECALLS.items()}
     return {
         "schema_version": 1,
         "models": dict(models),
         "cases": len(outcomes),
         "passes": len(must_pass),
-        "recall_missing": _recall(
-            outcomes, lambda o: o.case.expect == "fail" and o.case.kind.startswith(_MISSING_KINDS)
-        ),
-        "recall_edge_word": _recall(
-            outcomes, lambda o: o.case.expect == "warn" and o.case.kind.startswith("tail_missing")
-        ),
-        "recall_extra": _recall(outcomes, lambda o: o.case.kind in ("extra_tail", "audio_cut")),
-        "recall_other_clip": _recall(outcomes, lambda o: o.case.kind.startswith(_OTHER_KINDS)),
+        **{name: _rate(found, of) for name, (found, of) in recalls.items()},
+        "counts": {name: {"found": found, "of": of} for name, (found, of) in recalls.items()},
         "false_alarms": sum(o.said == "fail" for o in must_pass),
         "false_warnings": sum(o.said == "warn" for o in must_pass),
         "undecided": sum(o.said == "undecided" for o in outcomes),
@@ -178,12 +175,29 @@ def _grade(outcome: LintOutcome) -> str:
     return "missed" if outcome.case.expect == "fail" else "false alarm"
 
 
-def _recall(
-    outcomes: Sequence[LintOutcome], belongs: Callable[[LintOutcome], bool]
-) -> dict[str, float | int | None]:
-    chosen = [o for o in outcomes if belongs(o)]
-    found = sum(o.said == "fail" for o in chosen)
-    return {"found": found, "of": len(chosen), "recall": round(found / len(chosen), 4) if chosen else None}
+def _is_missing(case: LintCase) -> bool:
+    return case.expect == "fail" and case.kind.startswith(_MISSING_KINDS)
+
+
+def _is_edge_word(case: LintCase) -> bool:
+    return case.expect != "pass" and case.kind.startswith(_EDGE_KINDS) and case.words_missing == 1
+
+
+_RECALLS: Mapping[str, Callable[[LintCase], bool]] = {
+    "recall_missing": _is_missing,
+    "recall_edge_word": _is_edge_word,
+    "recall_extra": lambda case: case.kind in _EXTRA_KINDS,
+    "recall_other_clip": lambda case: case.kind.startswith(_OTHER_KINDS),
+}
+
+
+def _recall(outcomes: Sequence[LintOutcome], belongs: Callable[[LintCase], bool]) -> tuple[int, int]:
+    chosen = [o for o in outcomes if belongs(o.case)]
+    return sum(o.said == "fail" for o in chosen), len(chosen)
+
+
+def _rate(found: int, of: int) -> float | None:
+    return round(found / of, 4) if of else None
 
 
 def _suggestion_error(outcome: LintOutcome) -> float:

@@ -48,8 +48,8 @@ def lint(
         f"{result['cases']} cases, {result['models']['transcriber']}, real-time factor {result['realtime_factor']}"
     )
     for name in ("recall_missing", "recall_edge_word", "recall_extra", "recall_other_clip"):
-        row = result[name]
-        out(f"{name:20} {_percent(row['recall'])}  ({row['found']} of {row['of']})")
+        row = result["counts"][name]
+        out(f"{name:20} {_percent(result[name])}  ({row['found']} of {row['of']})")
     for name in ("false_alarms", "false_warnings", "undecided_of_passes"):
         out(f"{name:20} {result[name]} of {result['passes']}")
     out(f"{'undecided':20} {result['undecided']} of {result['cases']}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from refprep.cli.console import byte_progress, err, out, table
+from refprep.cli.options import Format, FormatOption
 from refprep.errors import IntegrityError, UsageError
 
 if TYPE_CHECKING:
@@ -17,17 +17,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 app = typer.Typer(help="Show, get and verify models and sample speech.", no_args_is_help=True)
-
-
-class Format(enum.StrEnum):
-    """How a report is printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
-FormatOption = Annotated[Format, typer.Option("--format", help="How the report is printed.")]
 
 
 @app.command("ls")

@@ -25,8 +25,10 @@ def write(path: Path, content: str) -> Path:
     return path
 
 
-def case(kind: str, expect: str, *, text: str = "x", spoken: str = "", language: str = "en") -> LintCase:
-    return LintCase("id", Path("a.wav"), language, kind, expect, text, spoken, 0)
+def case(
+    kind: str, expect: str, *, text: str = "x", spoken: str = "", language: str = "en", words_missing: int = 0
+) -> LintCase:
+    return LintCase("id", Path("a.wav"), language, kind, expect, text, spoken, words_missing)
 
 
 def outcome(
@@ -158,18 +160,22 @@ def test_recalls_count_their_own_kinds():
         outcome("head_missing", "fail", "fail"),
         outcome("middle_missing", "fail", "undecided"),
         outcome("empty", "fail", "fail"),
-        outcome("tail_missing_1", "warn", "fail"),
-        outcome("tail_missing_1", "warn", "pass"),
+        outcome("tail_missing_1", "warn", "fail", words_missing=1),
+        outcome("head_missing_1", "warn", "pass", words_missing=1),
         outcome("extra_tail", "fail", "fail"),
         outcome("audio_cut", "fail", "pass"),
         outcome("other_clip_same", "fail", "fail"),
         outcome("wrong_language", "fail", "warn"),
         outcome("full", "pass", "pass"),
     )
-    assert found["recall_missing"] == {"found": 3, "of": 5, "recall": 0.6}
-    assert found["recall_edge_word"] == {"found": 1, "of": 2, "recall": 0.5}
-    assert found["recall_extra"] == {"found": 1, "of": 2, "recall": 0.5}
-    assert found["recall_other_clip"] == {"found": 1, "of": 2, "recall": 0.5}
+    assert found["counts"] == {
+        "recall_missing": {"found": 3, "of": 5},
+        "recall_edge_word": {"found": 1, "of": 2},
+        "recall_extra": {"found": 1, "of": 2},
+        "recall_other_clip": {"found": 1, "of": 2},
+    }
+    assert found["recall_missing"] == 0.6
+    assert found["recall_edge_word"] == found["recall_extra"] == found["recall_other_clip"] == 0.5
     assert (found["cases"], found["passes"]) == (12, 1)
     assert found["undecided"] == 1
 
@@ -234,7 +240,8 @@ def test_nothing_to_count():
     found = summarise([], wall_s=0.0, audio_s=0.0, models={})
     assert found["suggested_text_wer"] is None
     assert found["realtime_factor"] is None
-    assert found["recall_missing"] == {"found": 0, "of": 0, "recall": None}
+    assert found["recall_missing"] is None
+    assert found["counts"]["recall_missing"] == {"found": 0, "of": 0}
     assert found["wrong"] == []
 
 
@@ -242,7 +249,7 @@ def test_the_keys_of_a_report_are_pinned_and_json_takes_them():
     found = figures(outcome("full", "pass", "pass"))
     assert list(found) == [
         "schema_version", "models", "cases", "passes", "recall_missing", "recall_edge_word", "recall_extra",
-        "recall_other_clip", "false_alarms", "false_warnings", "undecided", "undecided_of_passes",
+        "recall_other_clip", "counts", "false_alarms", "false_warnings", "undecided", "undecided_of_passes",
         "suggested_text_wer", "wall_s", "realtime_factor", "confusion", "languages", "wrong",
     ]  # fmt: skip
     assert (found["wall_s"], found["realtime_factor"]) == (2.0, 0.25)
