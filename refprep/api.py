@@ -11,7 +11,7 @@ from refprep.linter.registry import select_rules
 from refprep.linter.rule import Rule
 from refprep.linter.run import FileReport, run_rules
 from refprep.manifest import Utterance, read_utterances
-from refprep.models.load import load_asr, load_vad
+from refprep.models.load import LazyAsr, load_vad
 from refprep.models.store import ModelStore
 from refprep.pipeline.build import BuiltVoice
 from refprep.pipeline.decode import decode_file
@@ -24,12 +24,11 @@ __all__ = ["BuiltVoice", "build", "lint", "lint_utterances", "open_listener", "t
 
 
 def open_listener(models: ModelConfig | None = None, *, store: ModelStore | None = None) -> Listener:
-    """Load the models that listen.
+    """The models that listen; the recogniser is loaded when it is first needed.
 
-    Raises:
-        WeightsMissing: A model was not pulled.
+    Where one is needed for sure, ``Listener.require`` tells at once whether it is there.
     """
-    asr = load_asr(models or ModelConfig(), store or ModelStore.default())
+    asr = LazyAsr(models or ModelConfig(), store or ModelStore.default())
     return Listener(load_vad(), asr, asr)
 
 

@@ -91,7 +91,7 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
             found.append(Utterance(path, text=text, source="--text"))
         else:
             found += _read_path(path)
-    if not found:
+    if paths and not found:
         raise ManifestError(
             "it names no audio",
             where=", ".join(map(str, paths)),

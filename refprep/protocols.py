@@ -11,7 +11,10 @@ from refprep.types import Alignment, Clip, Span, Transcript, Voiceprint
 class VoiceActivity(Protocol):
     """Finds speech."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Of the model, as findings and voices call it."""
+        ...
 
     def speech_spans(self, clip: Clip) -> tuple[Span, ...]:
         """Speech in the clip: sorted, disjoint, seconds from its start."""
@@ -21,7 +24,10 @@ class VoiceActivity(Protocol):
 class Transcriber(Protocol):
     """Writes down what is said."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Of the model, as findings and voices call it."""
+        ...
 
     def transcribe(self, clip: Clip, intervals: Sequence[Span], *, language: str | None = None) -> Transcript:
         """Words with times and probabilities, on the clip's clock.
@@ -37,7 +43,10 @@ class Transcriber(Protocol):
 class Aligner(Protocol):
     """Forces a given text onto audio."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Of the model, as findings and voices call it."""
+        ...
 
     def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
         """Place every word of the text; the clip is at most 30 s long."""

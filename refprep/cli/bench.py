@@ -38,6 +38,7 @@ def lint(
 
     labelled = read_cases(cases)
     listener = open_listener(settings(asr=asr, device=device).models)
+    listener.require()
     with steps("cases", len(labelled), quiet=quiet) as advance:
         outcomes, wall_s, audio_s = run_cases(labelled, listener, on_case=advance)
     result = summarise(outcomes, wall_s=wall_s, audio_s=audio_s, models=listener.models)

@@ -64,9 +64,11 @@ def lint(
             where="--fail-on",
             fix="Write error, warning, info or never.",
         )
-    select_rules(chosen.select, chosen.ignore)
+    rules = select_rules(chosen.select, chosen.ignore)
     utterances = read_utterances(paths, text=text, language=language)
     listener = open_listener(config.models)
+    if any(u.text is not None for u in utterances) and any(code.startswith("RP1") for code in rules):
+        listener.require()
     reports = []
     with steps("lint", len(utterances), quiet=quiet) as advance:
         for report in lint_utterances(utterances, chosen, listener=listener):

@@ -51,6 +51,7 @@ def split(
         )
     clip = decode_file(recording)
     listener = open_listener(settings(asr=asr, device=device).models)
+    listener.require()
     with status(quiet=quiet) as on_step:
         found = split_recording(
             clip, listener, language=language, limits=SplitLimits(min_s=min_s, max_s=max_s), on_step=on_step

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+
 from refprep.config import ModelConfig
 from refprep.errors import DeviceError, WeightsMissing
 from refprep.models.store import ModelStore
 from refprep.models.vad import SileroVad
 from refprep.models.whisper import FasterWhisper
 from refprep.protocols import SpeakerEncoder
+from refprep.types import Alignment, Clip, Span, Transcript
 
 # Best first; the first one that is present is used, so that a machine without the hub works with what wheels carry.
 _ASR_ON_CUDA = ("whisper-large-v3-turbo", "whisper-small", "whisper-base", "whisper-tiny.en")
@@ -57,16 +61,44 @@ def choose_asr(config: ModelConfig, store: ModelStore) -> str:
     )
 
 
-def load_asr(config: ModelConfig, store: ModelStore) -> FasterWhisper:
-    """Recogniser and aligner, in float32: the precision verdicts need.
+class LazyAsr:
+    """Recogniser and aligner in float32, the precision verdicts need, loaded when first asked for something.
 
-    Raises:
-        WeightsMissing: The model was not pulled.
+    Checks of the signal alone need no recogniser; they neither wait for one nor fail without one.
+
+    Args:
+        config: Which model, device and threads.
+        store: Where it is.
     """
-    model_id = choose_asr(config, store)
-    return FasterWhisper(
-        store.path(model_id), name=model_id, device=_asr_device(config.device), num_threads=config.threads
-    )
+
+    def __init__(self, config: ModelConfig, store: ModelStore) -> None:
+        self._config = config
+        self._store = store
+
+    @property
+    def name(self) -> str:
+        """Id of the model.
+
+        Raises:
+            WeightsMissing: It was not pulled.
+        """
+        model_id = choose_asr(self._config, self._store)
+        self._store.path(model_id)
+        return model_id
+
+    def transcribe(self, clip: Clip, intervals: Sequence[Span], *, language: str | None = None) -> Transcript:
+        """See ``refprep.protocols.Transcriber``."""
+        return self._loaded.transcribe(clip, intervals, language=language)
+
+    def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
+        """See ``refprep.protocols.Aligner``."""
+        return self._loaded.align(clip, text, language=language)
+
+    @cached_property
+    def _loaded(self) -> FasterWhisper:
+        device = _asr_device(self._config.device)
+        folder = self._store.path(self.name)
+        return FasterWhisper(folder, name=self.name, device=device, num_threads=self._config.threads)
 
 
 def _asr_device(device: str) -> str:

@@ -43,15 +43,25 @@ class Listener:
         self.thresholds = thresholds
         self._heard: dict[tuple[str, str], Transcript] = {}
         self._speech: dict[str, tuple[Span, ...]] = {}
+        self._has_aligned = False
+
+    def require(self) -> None:
+        """Fail now rather than in the middle of the work.
+
+        Raises:
+            WeightsMissing: A model was not pulled.
+        """
+        _ = (self.voice_activity.name, self.transcriber.name, self.aligner.name)
 
     @property
     def models(self) -> dict[str, str]:
-        """Role -> name of the model."""
-        return {
-            "voice_activity": self.voice_activity.name,
-            "transcriber": self.transcriber.name,
-            "aligner": self.aligner.name,
-        }
+        """Role -> name of the models that were used so far."""
+        used = {"voice_activity": self.voice_activity.name}
+        if self._heard:
+            used["transcriber"] = self.transcriber.name
+        if self._has_aligned:
+            used["aligner"] = self.aligner.name
+        return used
 
     def speech(self, clip: Clip) -> tuple[Span, ...]:
         """Voice activity: sorted, disjoint, seconds from the clip's start."""
@@ -81,6 +91,7 @@ class Listener:
         speech = self.speech(clip)
         heard = self.transcribe(clip, language=language)
         spoken = language or heard.language
+        self._has_aligned = True
         alignment = align_text(clip, text, speech, self.aligner, heard=heard, language=spoken or "en")
         given = Transcript(text, spoken, origin=Origin.USER)
         return check_text(

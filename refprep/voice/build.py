@@ -44,11 +44,13 @@ def build_voice(
         on_step: Told what is being done.
 
     Raises:
+        WeightsMissing: The recogniser was not pulled.
         NoVoiceError: No set of clips makes an admissible reference.
         UsageError: Options that do not fit together, an encoder without a threshold, or a folder that is no voice.
         MachineError: The disk refused.
     """
     require_replaceable(folder)
+    listener.require()
     voice = assemble_voice(
         utterances,
         folder,

@@ -437,3 +437,7 @@ def test_a_bad_list_row_is_named(tmp_path, line):
 def test_a_path_that_is_none_is_named_in_every_kind_of_manifest(tmp_path, name, line):
     manifest = write(tmp_path / name, line + "\n")
     assert refused(manifest).where == f"{manifest}:1"
+
+
+def test_no_paths_are_no_utterances():
+    assert read_utterances([]) == []
