@@ -58,7 +58,7 @@ def check_text(
     words = split_words(given.text)
     heard_words = [w.text for w in heard.words]
     comparison = compare(words, heard_words, language)
-    bare = measure_coverage(speech, alignment, bridge_s=thresholds.bridge_s)
+    bare = measure_coverage(speech, alignment, bridge_s=thresholds.bridge_s, ignore_s=0.0)
     case = _Case(given, heard, alignment, speech, duration_s, words, comparison, bare, thresholds)
     faults = sorted(case.faults(), key=lambda f: (f.span.start_s, f.span.end_s))
     missing = [f.span for f in faults if f.kind in (FaultKind.TAIL, FaultKind.HEAD, FaultKind.GAP)]
