@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from refprep.config import Config, LintConfig, ModelConfig
-from refprep.errors import AudioDecodeError, TextInputError
+from refprep.errors import AudioDecodeError, ManifestError, TextInputError, UsageError
 from refprep.linter.registry import select_rules
 from refprep.linter.rule import Rule
 from refprep.linter.run import FileReport, run_rules
@@ -83,7 +83,10 @@ def lint_utterance(utterance: Utterance, rules: Mapping[str, Rule], *, listener:
     nouns: list[object] = [clip.source, utterance]
     check = None
     if utterance.text is not None and any(c.startswith("RP1") for c in rules):
-        check = listener.check(clip, utterance.text, language=utterance.language)
+        try:
+            check = listener.check(clip, utterance.text, language=utterance.language)
+        except UsageError as error:  # a language the model does not know
+            raise ManifestError(error.what, where=utterance.source or path, fix=error.fix) from error
         nouns.append(check)
     spoken = check.heard.language if check else utterance.language
     quality = measure_quality(

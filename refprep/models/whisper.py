@@ -20,7 +20,7 @@ from refprep.types import Alignment, Clip, Origin, Samples, Span, Transcript, Wo
 WHISPER_SAMPLE_RATE_HZ = 16_000
 WINDOW_S = 30.0
 TIME_STEP_S = 0.02  # one encoder position
-MAX_TOKENS = 448  # of Whisper's decoder
+MAX_TEXT_TOKENS = 440  # Whisper's decoder holds 448, the start sequence among them
 
 
 class FasterWhisper:
@@ -76,8 +76,7 @@ class FasterWhisper:
     def transcribe(self, clip: Clip, intervals: Sequence[Span], *, language: str | None = None) -> Transcript:
         """Write down what is said (see ``refprep.protocols.Transcriber``).
 
-        The language is detected on the first interval when none is given. An interval with more than
-        ``MAX_TOKENS`` tokens of text cannot occur: Whisper's decoder ends there.
+        The language is detected on the first interval when none is given.
         """
         audio = resample(clip.samples, clip.sample_rate_hz, WHISPER_SAMPLE_RATE_HZ)
         code, probability = (_whisper_language(language), 1.0) if language else ("", 0.0)
@@ -108,7 +107,7 @@ class FasterWhisper:
         """Force a text onto a clip of at most 30 s (see ``refprep.protocols.Aligner``).
 
         Raises:
-            UsageError: The clip is longer than 30 s, or the text longer than Whisper's decoder.
+            UsageError: The clip is longer than 30 s, or the model does not know the language.
         """
         if clip.duration_s > WINDOW_S + TIME_STEP_S:
             raise UsageError(
@@ -120,14 +119,10 @@ class FasterWhisper:
         encoded, num_frames = self._encode(audio, Span(0.0, clip.duration_s))
         tokenizer = self._tokenizer(_whisper_language(language))
         tokens = tokenizer.encode(" " + text.strip()) if text.strip() else []
-        if len(tokens) > MAX_TOKENS - 8:
-            raise UsageError(
-                f"a text of {len(tokens)} tokens is more than anyone says in {clip.duration_s:.1f} s",
-                where=clip.source.path,
-                fix="Give the clip its own text only.",
-            )
-        words = self._place(encoded, num_frames, tokens, tokenizer)
-        return Alignment(words=tuple(_regroup(words, text)), aligner=self.name)
+        # More than the decoder holds is more than anyone says in 30 s: what is beyond gets no time and no probability.
+        placed = self._place(encoded, num_frames, tokens[:MAX_TEXT_TOKENS], tokenizer)
+        words = _regroup(placed, text, leftover=0.0 if len(tokens) > MAX_TEXT_TOKENS else None)
+        return Alignment(words=tuple(words), aligner=self.name)
 
     # ------------------------------------------------------------------ the model's own calls
 
@@ -235,11 +230,12 @@ def _whisper_language(language: str) -> str:
     return str(code)
 
 
-def _regroup(pieces: list[Word], text: str) -> list[Word]:
+def _regroup(pieces: list[Word], text: str, *, leftover: float | None = None) -> list[Word]:
     """Join the tokenizer's word pieces into the words of the text as it is written.
 
     The tokenizer splits at spaces and before punctuation; a written word is what stands between two spaces, or one
     character where the script writes no spaces. Concatenated, the pieces are the text, so both are walked together.
+    Words that no piece is left for get no length and the probability ``leftover``, or that of the word before them.
     """
     written = split_words(text)
     words: list[Word] = []
@@ -260,7 +256,8 @@ def _regroup(pieces: list[Word], text: str) -> list[Word]:
             words.append(Word(target, Span(spoken[0].span.start_s, spoken[-1].span.end_s), probability))
         elif words:
             end_s = words[-1].span.end_s
-            words.append(Word(target, Span(end_s, end_s), words[-1].probability))
+            probability = words[-1].probability if leftover is None else leftover
+            words.append(Word(target, Span(end_s, end_s), probability))
         else:
             words.append(Word(target, Span(0.0, 0.0), 0.0))
     return words

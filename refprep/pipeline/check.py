@@ -31,6 +31,8 @@ from refprep.types import (
     Word,
 )
 
+_MOST_WORDS, _MOST_WORDS_PER_S = 100, 20.0
+
 
 def check_text(
     given: Transcript,
@@ -75,6 +77,38 @@ def check_text(
         reason=reason,
         faults=tuple(faults) if not reason else (),
         suggested_text=case.suggest(faults) if not reason else given.text,
+    )
+
+
+def is_too_much_text(text: str, duration_s: float) -> bool:
+    """More words than a second could hold, by far: a text of a megabyte is not worth aligning.
+
+    Auctioneers reach 6 words a second, Japanese 12 characters.
+    """
+    return len(split_words(text)) > _MOST_WORDS + _MOST_WORDS_PER_S * duration_s
+
+
+def refuse_too_much(
+    given: Transcript, heard: Transcript, speech: Sequence[Span], *, duration_s: float
+) -> TextCheck:
+    """The check of a text that is too much for its clip, without aligning it."""
+    span = Span(speech[0].start_s, speech[-1].end_s) if speech else Span(0.0, duration_s)
+    evidence: dict[str, float | str] = {
+        "letter_similarity": 0.0,
+        "words": float(len(split_words(given.text))),
+    }
+    fault = TextFault(FaultKind.WRONG_TEXT, span, heard.text, (0, 0), evidence, instead=heard.text)
+    alignment = Alignment((), heard.model)
+    return TextCheck(
+        given=given,
+        heard=heard,
+        alignment=alignment,
+        coverage=measure_coverage(speech, alignment, bridge_s=0.0),
+        error_rate=1.0,
+        verdict=Verdict.FAIL,
+        reason="",
+        faults=(fault,),
+        suggested_text=heard.text,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from refprep.pipeline.align import align_text
-from refprep.pipeline.check import check_text
+from refprep.pipeline.check import check_text, is_too_much_text, refuse_too_much
 from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
 from refprep.pipeline.transcribe import transcribe_clip
 from refprep.protocols import Aligner, Transcriber, VoiceActivity
@@ -91,9 +91,11 @@ class Listener:
         speech = self.speech(clip)
         heard = self.transcribe(clip, language=language)
         spoken = language or heard.language
+        given = Transcript(text, spoken, origin=Origin.USER)
+        if is_too_much_text(text, clip.duration_s):
+            return refuse_too_much(given, heard, speech, duration_s=clip.duration_s)
         self._has_aligned = True
         alignment = align_text(clip, text, speech, self.aligner, heard=heard, language=spoken or "en")
-        given = Transcript(text, spoken, origin=Origin.USER)
         return check_text(
             given, heard, alignment, speech, duration_s=clip.duration_s, thresholds=self.thresholds
         )

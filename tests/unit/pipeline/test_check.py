@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fakes import FakeAsr, FakeVoiceActivity, noise_clip, spoken
+from fakes import FakeAsr, FakeVoiceActivity, evenly, noise_clip, spoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -469,3 +469,15 @@ def test_the_suggestion_passes_where_words_were_left_out_or_put_in(said, first, 
 @given(said=st.permutations(DISTINCT), first=st.integers(0, 13), length=st.integers(1, 4), extra=STRANGE)
 def test_the_suggestion_passes_where_words_were_exchanged(said, first, length, extra):
     assert_mended([*said[:first], *extra, *said[first + length :]], said)
+
+
+def test_a_text_of_a_megabyte_is_refused_at_once():
+    listener = Listener(FakeVoiceActivity(default=[Span(0.0, 2.0)]), asr := FakeAsr(), asr)
+    clip = noise_clip(2.0)
+    asr.scripts = {clip.id: evenly("yes indeed", 0.0)}
+    check = listener.check(clip, "word " * 200_000)
+    assert (check.verdict, only_fault(check).kind) == (Verdict.FAIL, FaultKind.WRONG_TEXT)
+    assert check.suggested_text == "yes indeed"
+    assert (
+        listener.check(clip, "yes indeed " + "word " * 60).verdict is Verdict.FAIL
+    )  # few enough to be aligned

@@ -1,0 +1,127 @@
+"""What every Transcriber and Aligner promises, asked of the fake and of faster-whisper alike; then faster-whisper alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fakes import FakeAsr, evenly, noise_clip
+
+from refprep.errors import BackendError, UsageError
+from refprep.models.vad import SileroVad
+from refprep.models.whisper import FasterWhisper
+from refprep.pipeline.align import cut_clip
+from refprep.pipeline.decode import decode_file
+from refprep.pipeline.transcribe import plan_intervals, transcribe_clip
+from refprep.text.words import split_words
+from refprep.types import Clip, Origin, Span
+
+TEXT = "It was the best of times. It was the worst of times."
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A model, and a clip in which it hears TEXT."""
+
+    asr: FakeAsr | FasterWhisper
+    clip: Clip
+
+
+@pytest.fixture(scope="module")
+def whisper(whisper_folder: Path) -> FasterWhisper:
+    return FasterWhisper(whisper_folder, name="whisper-base", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def reading(two_cities: Path) -> Clip:
+    return decode_file(two_cities / "two_cities.wav")
+
+
+@pytest.fixture(
+    params=["fake", pytest.param("faster-whisper", marks=[pytest.mark.weights, pytest.mark.speech])]
+)
+def scene(request: pytest.FixtureRequest) -> Scene:
+    if request.param == "fake":
+        clip = noise_clip(5.0)
+        return Scene(FakeAsr({clip.id: evenly(TEXT, 0.2, 0.3)}), clip)
+    return Scene(
+        request.getfixturevalue("whisper"), cut_clip(request.getfixturevalue("reading"), Span(1.0, 4.85))
+    )
+
+
+def test_transcribes_words_in_order_within_the_clip(scene: Scene) -> None:
+    heard = scene.asr.transcribe(scene.clip, [Span(0.0, scene.clip.duration_s)], language="en")
+    assert heard.text.casefold().startswith("it was the best of times")
+    assert (heard.origin, heard.model, heard.language) == (Origin.ASR, scene.asr.name, "en")
+    starts = [w.span.start_s for w in heard.words]
+    assert starts == sorted(starts)
+    assert all(0.0 <= w.span.start_s <= w.span.end_s <= scene.clip.duration_s + 0.1 for w in heard.words)
+    assert all(0.0 <= w.probability <= 1.0 for w in heard.words)
+
+
+def test_the_same_clip_is_heard_alike_twice(scene: Scene) -> None:
+    spans = [Span(0.0, scene.clip.duration_s)]
+    assert scene.asr.transcribe(scene.clip, spans) == scene.asr.transcribe(scene.clip, spans)
+
+
+def test_aligns_one_word_for_every_written_word(scene: Scene) -> None:
+    text = "It was the best of times. It was the purple elephant of times."
+    placed = scene.asr.align(scene.clip, text, language="en")
+    assert [w.text for w in placed.words] == split_words(text)
+    assert placed.aligner == scene.asr.name
+    by_word = {w.text: w.probability for w in placed.words}
+    assert by_word["best"] > 0.5
+    assert by_word["elephant"] < 0.1
+
+
+def test_an_empty_text_has_no_words(scene: Scene) -> None:
+    assert scene.asr.align(scene.clip, " ", language="en").words == ()
+
+
+@pytest.mark.weights
+@pytest.mark.speech
+class TestFasterWhisper:
+    def test_detects_the_language(self, whisper: FasterWhisper, reading: Clip) -> None:
+        code, probability = whisper.detect_language(reading)
+        assert code == "en"
+        assert probability > 0.5
+
+    def test_intervals_hear_what_the_sequential_decoder_hears(
+        self, whisper: FasterWhisper, reading: Clip
+    ) -> None:
+        """The batched pipeline lost half the words of such a file; explicit intervals must not."""
+        speech = SileroVad().speech_spans(reading)
+        assert len(plan_intervals(reading.duration_s, speech)) > 1
+        ours = transcribe_clip(reading, speech, whisper, language="en")
+        from refprep.dsp.resample import resample
+
+        audio = resample(reading.samples, reading.sample_rate_hz, 16_000)
+        segments, _ = whisper._model.transcribe(audio, language="en", beam_size=5)
+        sequential = [w for s in segments for w in s.text.split()]
+        assert len(ours.words) >= 0.97 * len(sequential)
+
+    def test_more_text_than_the_decoder_holds_is_unspoken_beyond_it(
+        self, whisper: FasterWhisper, reading: Clip
+    ) -> None:
+        clip = cut_clip(reading, Span(1.0, 4.85))
+        text = TEXT + " and nothing more" * 200
+        placed = whisper.align(clip, text, language="en").words
+        assert len(placed) == len(split_words(text))
+        assert placed[-1].probability == 0.0
+        assert placed[-1].span.duration_s == 0.0
+
+    def test_a_clip_over_thirty_seconds_is_not_aligned_at_once(
+        self, whisper: FasterWhisper, reading: Clip
+    ) -> None:
+        with pytest.raises(UsageError, match="one window"):
+            whisper.align(reading, TEXT, language="en")
+
+    def test_an_unknown_language_is_named(self, whisper: FasterWhisper, reading: Clip) -> None:
+        with pytest.raises(UsageError, match="klingon"):
+            whisper.transcribe(reading, [Span(0.0, 5.0)], language="klingon")
+
+
+def test_a_folder_without_a_model_is_a_backend_error(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match="does not load"):
+        FasterWhisper(tmp_path, name="none", device="cpu")
