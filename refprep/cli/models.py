@@ -97,6 +97,12 @@ def verify(
         raise typer.Exit(IntegrityError.exit_code)
 
 
+@app.command("path")
+def path(model_id: Annotated[str, typer.Argument(metavar="ID", help="A model that is here.")]) -> None:
+    """Print the folder of a model; exit 3 when it is not here."""
+    out(str(_store().path(model_id)))
+
+
 def _store(*, offline: bool = False) -> ModelStore:
     from refprep.models.store import ModelStore
 

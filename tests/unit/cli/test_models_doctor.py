@@ -181,3 +181,13 @@ def test_importing_the_commands_stays_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_path_prints_the_folder_of_a_model_that_is_here(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("REFPREP_CACHE", str(tmp_path))
+    with pytest.raises(WeightsMissing):
+        models.path("whisper-base")
+    local = tmp_path / "own model"
+    local.mkdir()
+    models.path(str(local))
+    assert capsys.readouterr().out.strip() == str(local)
