@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError  # what torch raises; nothing is unpickled here
 from typing import Any
 
 import torch
@@ -63,7 +63,7 @@ def read_checkpoint(path: Path) -> Mapping[str, Any]:
     fix = "Pull it again with `refprep models pull`, or take the file from its publisher."
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
+    except UnpicklingError as error:
         raise BackendError(
             "it holds more than tensors and was not loaded", where=str(path), fix=fix
         ) from error

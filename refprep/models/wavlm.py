@@ -6,10 +6,10 @@ config.json  preprocessor_config.json  model.safetensors | pytorch_model.bin
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError  # what torch raises; nothing is unpickled here
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from refprep.errors import BackendError
 from refprep.models.waveform_encoder import ENCODER_SAMPLE_RATE_HZ, WaveformEncoder
 
-_LOADING_ERRORS = (OSError, ValueError, RuntimeError, LookupError, SafetensorError, pickle.UnpicklingError)
+_LOADING_ERRORS = (OSError, ValueError, RuntimeError, LookupError, SafetensorError, UnpicklingError)
 
 
 class WavLmEncoder(WaveformEncoder):
