@@ -156,12 +156,23 @@ class _Case:
         )
 
     def _is_other_text(self) -> bool:
-        return (
-            self.comparison.letter_similarity < self.limits.wrong_similarity
-            and self.alignment.mean_probability < self.limits.wrong_probability
+        """Two witnesses agree: little of it is heard, and the aligner finds no place for it.
+
+        The recogniser is believed when it is sure of several words; else words squeezed to nothing speak for themselves.
+        """
+        alike, forced = self.comparison.letter_similarity, self.alignment.mean_probability
+        is_heard_otherwise = (
+            alike < self.limits.wrong_similarity
+            and forced < self.limits.wrong_probability
             and self._heard_probability(0, len(self.heard.words)) >= self.limits.heard_probability
             and self.comparison.num_heard_tokens >= self.limits.wrong_min_words
         )
+        is_squeezed = (
+            alike < self.limits.squeezed_similarity
+            and forced < self.limits.squeezed_probability
+            and any(is_unspoken(w) for w in self.alignment.words)
+        )
+        return is_heard_otherwise or is_squeezed
 
     def _other_text(self) -> TextFault:
         span = Span(self.speech[0].start_s, self.speech[-1].end_s)
@@ -289,7 +300,12 @@ class _Case:
             and probability < self.limits.put_in_probability
         )
         if not (is_clear or is_put_in):
-            return None
+            lost = self._lost_tail(difference)
+            if lost is None:
+                return None
+            first, h_first = lost, h_last
+            placed = self.alignment.words[first:last]
+            probability = sum(w.probability for w in placed) / len(placed)
         span = Span(min(w.span.start_s for w in placed), max(w.span.end_s for w in placed))
         evidence: dict[str, float | str] = {
             "forced_probability": round(probability, 3),
@@ -299,6 +315,20 @@ class _Case:
         instead = join_words(w.text for w in self.heard.words[h_first:h_last])
         unspoken = join_words(self.words[first:last])
         return TextFault(FaultKind.UNSPOKEN, span, unspoken, (first, last), evidence, instead)
+
+    def _lost_tail(self, difference: Difference) -> int | None:
+        """First of the last two or more words of the text that get no probability, one of them no time either.
+
+        They may follow a misheard word, so that the recogniser alone cannot tell them from it.
+        """
+        first, last = difference.given
+        if last != len(self.words) or len(self.alignment.words) != last:
+            return None
+        start = last
+        while start > first and self.alignment.words[start - 1].probability < self.limits.lost_probability:
+            start -= 1
+        tail = self.alignment.words[start:last]
+        return start if len(tail) >= 2 and any(is_unspoken(w) for w in tail) else None
 
     def _other_word(self, difference: Difference) -> TextFault | None:
         """A written word in whose place another one is clearly spoken."""

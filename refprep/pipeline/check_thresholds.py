@@ -42,10 +42,13 @@ class CheckThresholds:
             squeezed words).
         put_in_probability: Mean forced probability below which whole words that only the text has are unspoken.
         unspoken_probability: Mean forced probability such a stretch stays below.
+        lost_probability: Forced probability of each of the last words of a text that nobody says.
         wrong_similarity: Letters alike below which it is another text (other clips reach 0.23, the worst good pair
             that the recogniser understood 0.62).
         wrong_probability: Mean forced probability of another text (0.09 at most; good ones 0.18 and more).
         wrong_min_words: Fewer heard words than this prove no other text.
+        squeezed_similarity, squeezed_probability: The same for a text with words that got neither time nor probability
+            (in no good pair with so few letters alike).
         pass_similarity, pass_probability: Either of them accounts for the speech.
         unexplained_s: Voice after the last aligned word that cannot pass without words (good pairs: 0.56 at most).
         other_word_probability: Forced probability of a written word that is not the spoken one.
@@ -70,9 +73,12 @@ class CheckThresholds:
     unspoken_letters: float = 4.0
     unspoken_probability: float = 0.15
     put_in_probability: float = 0.2
+    lost_probability: float = 0.05
     wrong_similarity: float = 0.4
     wrong_probability: float = 0.15
     wrong_min_words: int = 4
+    squeezed_similarity: float = 0.3
+    squeezed_probability: float = 0.2
     pass_similarity: float = 0.75
     pass_probability: float = 0.5
     unexplained_s: float = 0.7

@@ -186,10 +186,12 @@ def test_another_text():
     assert fault.word_range == (0, 15)
 
 
-def test_three_heard_words_prove_no_other_text():
-    assert not any(
-        f.kind is FaultKind.WRONG_TEXT for f in listen("Printing, in the only sense", "she had your").faults
-    )
+def test_three_heard_words_prove_no_other_text_unless_the_aligner_finds_no_place():
+    text = "Printing, in the only sense"
+    stretched = weigh(text, "she had your", forced=dict.fromkeys(range(5), (0.01, 0.3)))
+    assert not any(f.kind is FaultKind.WRONG_TEXT for f in stretched.faults)
+    squeezed = weigh(text, "she had your", forced={**dict.fromkeys(range(5), (0.01, 0.3)), 4: (0.01, 0.0)})
+    assert only_fault(squeezed).kind is FaultKind.WRONG_TEXT
 
 
 def test_an_other_word_is_a_warning_and_the_verdict_stays():
@@ -334,7 +336,19 @@ def test_one_squeezed_word_beside_a_spoken_one_is_no_fault():
 
 def test_a_text_that_shares_no_word_with_the_recogniser_is_not_called_unspoken():
     text = "Printing in the only sense concerned"
-    assert weigh(text, "yes sir", forced=dict.fromkeys(range(6), (0.01, 0.0))).faults == ()
+    assert weigh(text, "yes sir", forced=dict.fromkeys(range(6), (0.01, 0.3))).faults == ()
+
+
+def test_lost_last_words_are_found_behind_a_misheard_one():
+    """ "helstone to him" beside "Houston": the recogniser alone cannot tell them apart."""
+    text, said = (
+        "accusing people of being shoppy at helstone to him",
+        "accusing people of being shoppy at houston",
+    )
+    check = weigh(text, said, forced={6: (0.3, 0.4), 7: (0.0, 0.6), 8: (0.0, 0.0)})
+    fault = only_fault(check)
+    assert (fault.kind, fault.words) == (FaultKind.UNSPOKEN, "to him")
+    assert check.suggested_text == "accusing people of being shoppy at helstone"
 
 
 def test_a_misheard_word_before_a_missing_tail_stays_as_it_was_written():
