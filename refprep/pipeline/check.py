@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
+from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds, LeftOut
 from refprep.pipeline.coverage import is_unspoken, measure_coverage
 from refprep.text.compare import Comparison, Difference, compare
 from refprep.text.normalise import fold
@@ -229,14 +229,19 @@ class _Case:
             return False
         count, probability = len(difference.heard_only), self._heard_probability(*difference.heard)
         voice_s = sum(s.overlap_s(span) for s in self.speech)
+        limits = self.limits
+        enough: tuple[LeftOut, ...]
         if kind is FaultKind.GAP:
-            least = self.limits.left_out_inside if count >= 2 else self.limits.left_out_word_inside
+            enough = (limits.left_out_inside if count >= 2 else limits.left_out_word_inside,)
+        elif count >= 2:
+            enough = (limits.left_out_at_edge,)
         else:
-            least = self.limits.left_out_at_edge if count >= 2 else self.limits.left_out_word_at_edge
-        return (
+            enough = (limits.left_out_word_at_edge, limits.left_out_long_word_at_edge)
+        return any(
             difference.surplus_letters >= least.letters
             and probability >= least.heard_probability
             and voice_s >= least.voice_s
+            for least in enough
         )
 
     def _is_exchanged(self, difference: Difference) -> bool:

@@ -32,12 +32,12 @@ class CheckThresholds:
         heard_probability: Mean probability below which the recogniser does not know what it heard.
         doubtful_probability: The same for a strong surplus that uncovered voice supports.
         sure_probability: The same for a weak surplus.
-        reliable_agreement: The same from which whole words that only one text has are believed on little else.
-        left_out_at_edge, left_out_inside: Two whole words or more that only the recogniser has.
-        left_out_word_at_edge, left_out_word_inside: One such word. Recognisers put in short words of their own (good
-            texts: up to 4 letters, 0.14 s, probability 0.89, inside; none at an edge).
         agreement_elsewhere: Letters alike outside a missing stretch below which the recogniser, wrong about the rest of
             the clip, proves nothing about this part (true missing words 0.70 and more, noise 0.54).
+        reliable_agreement: The same from which whole words that only one text has are believed on little else.
+        left_out_at_edge, left_out_inside: Two whole words or more that only the recogniser has.
+        left_out_word_at_edge, left_out_long_word_at_edge, left_out_word_inside: One such word. Recognisers put in short
+            words of their own (good texts: up to 4 letters, 0.14 s, probability 0.89, inside; none at an edge).
         unspoken_letters: Given letters beyond the heard ones that make a stretch nobody says (twice as many without
             squeezed words).
         put_in_probability: Mean forced probability below which whole words that only the text has are unspoken.
@@ -69,6 +69,7 @@ class CheckThresholds:
     left_out_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.4, voice_s=0.15)
     left_out_inside: LeftOut = LeftOut(letters=3.0, heard_probability=0.65, voice_s=0.2)
     left_out_word_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.55, voice_s=0.18)
+    left_out_long_word_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.33, voice_s=0.3)
     left_out_word_inside: LeftOut = LeftOut(letters=6.0, heard_probability=0.9, voice_s=0.3)
     unspoken_letters: float = 4.0
     unspoken_probability: float = 0.15
