@@ -18,7 +18,7 @@ from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThreshold
 from refprep.pipeline.coverage import is_unspoken, measure_coverage
 from refprep.text.compare import Comparison, Difference, compare
 from refprep.text.normalise import fold
-from refprep.text.words import join_words, split_words
+from refprep.text.words import is_spaceless, join_words, split_words
 from refprep.types import (
     Alignment,
     Coverage,
@@ -227,15 +227,15 @@ class _Case:
         """Whole words are heard between words that agree, by a recogniser that is right about the rest of the clip."""
         if difference.given_only or difference.agreement_elsewhere < self.limits.reliable_agreement:
             return False
-        count, probability = len(difference.heard_only), self._heard_probability(*difference.heard)
+        count, probability = _count_words(difference.heard_only), self._heard_probability(*difference.heard)
         voice_s = sum(s.overlap_s(span) for s in self.speech)
         limits = self.limits
-        enough: tuple[LeftOut, ...]
+        enough: tuple[LeftOut, ...] = ()
         if kind is FaultKind.GAP:
             enough = (limits.left_out_inside if count >= 2 else limits.left_out_word_inside,)
         elif count >= 2:
             enough = (limits.left_out_at_edge,)
-        else:
+        elif count >= 1:
             enough = (limits.left_out_word_at_edge, limits.left_out_long_word_at_edge)
         return any(
             difference.surplus_letters >= least.letters
@@ -301,7 +301,7 @@ class _Case:
         is_put_in = (
             not difference.heard_only
             and difference.agreement_elsewhere >= self.limits.reliable_agreement
-            and (squeezed or len(difference.given_only) >= 2)
+            and (squeezed or _count_words(difference.given_only) >= 2)
             and probability < self.limits.put_in_probability
         )
         if not (is_clear or is_put_in):
@@ -428,3 +428,8 @@ class _Case:
                 # A misheard word inside the range stays as the user wrote it.
                 words[last:last] = [fault.words]
         return join_words(words) if faults else self.given.text
+
+
+def _count_words(tokens: Sequence[str]) -> float:
+    """Words; a character of a script without spaces is half a word, on the average of Chinese and Japanese."""
+    return sum(0.5 if is_spaceless(token[0]) else 1.0 for token in tokens)
