@@ -91,13 +91,13 @@ def _finding_text(finding: Finding, report: FileReport) -> str:
     lines = [f"{place}: {finding.code} {finding.severity.value}: {finding.message}"]
     if finding.span is not None and report.duration_s and "missing_text" in finding.evidence:
         lines.append("  " + _bar(finding.span, report.duration_s))
-    lines.append(f"  help: {_sentence(finding.remedy)} `refprep explain {finding.code}`")
+    lines.append(f"  help: {sentence(finding.remedy)} `refprep explain {finding.code}`")
     if finding.suggested_text is not None:
         lines.append(f"  text: {finding.suggested_text}")
     return "\n".join(lines)
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """A clause as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
