@@ -31,7 +31,7 @@ from refprep.linter.run import FileReport, run_rules
 from refprep.manifest import Utterance
 from refprep.types import Alignment, Span, Word
 
-ROOT = Path("/work/voices")
+ROOT = Path("/home/ci/voices")
 MODELS = {"transcriber": "whisper-base", "aligner": 'an "odd" <name>'}
 GIVEN = "Before winter came they carried"
 HOSTILE = [
@@ -93,9 +93,9 @@ def test_the_place_is_the_row_or_the_audio(source, expected):
     [
         ("a.wav", "a.wav"),
         ("./b/../a.wav", "a.wav"),
-        ("/work/voices/b/a.wav", "b/a.wav"),
+        ("/home/ci/voices/b/a.wav", "b/a.wav"),
         ("../a.wav", None),
-        ("/work/voices2/a.wav", None),
+        ("/home/ci/voices2/a.wav", None),
     ],
 )
 def test_a_path_within_the_checkout(path, expected):
@@ -361,8 +361,8 @@ def test_sarif_levels(severity, level):
         ("a:b.wav", "a%3Ab.wav"),
         ("今.wav", "%E4%BB%8A.wav"),
         ("a\udcff.wav", "a%FF.wav"),
-        ("/work/voices/x/a.wav", "x/a.wav"),
-        ("../a b.wav", "file:///work/a%20b.wav"),
+        ("/home/ci/voices/x/a.wav", "x/a.wav"),
+        ("../a b.wav", "file:///home/ci/a%20b.wav"),
     ],
 )
 def test_sarif_names_files_by_uri(audio, uri):
