@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from refprep.config import Config, LintConfig, ModelConfig
@@ -128,22 +128,43 @@ def build(
     language: str = "",
     speaker: str = "",
     controls: Sequence[str | Path] = (),
+    anchor: str | Path | None = None,
     config: Config | None = None,
     resample: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> BuiltVoice:
-    """Build a verified voice from clips (see ``refprep.voice.build.build_voice``)."""
+    """Build a verified voice from clips, with models of this machine's store.
+
+    Args:
+        paths: Audio files, folders, manifests.
+        output: Folder of the voice.
+        language: BCP 47, for clips whose manifest does not state one; empty detects it.
+        speaker: corpus/country/gender/speaker; empty takes the one the manifest names.
+        controls: Audio of people it must not be.
+        anchor: A clip that is known to be the voice.
+        config: Settings; defaults when None.
+        resample: Convert clips of another rate or format instead of refusing them.
+        on_step: Told what is being done.
+
+    Raises:
+        NoVoiceError, UsageError, WeightsMissing, MachineError: As ``refprep.voice.build.build_voice`` says.
+    """
     from refprep.models.load import load_encoder, model_hashes
 
     settings = config or Config()
+    utterances = read_utterances([Path(p) for p in paths], language=language)
+    strangers = read_utterances([Path(p) for p in controls])
     store = ModelStore.default()
     return build_voice(
-        read_utterances([Path(p) for p in paths], language=language),
+        utterances,
         Path(output),
         listener=open_listener(settings.models, store=store),
         encoder=load_encoder(settings.models, store),
         config=settings.build,
         speaker=speaker,
-        controls=read_utterances([Path(p) for p in controls]),
+        controls=strangers,
+        anchor=Path(anchor) if anchor is not None else None,
         resample=resample,
         weights=model_hashes(settings.models, store),
+        on_step=on_step,
     )

@@ -65,12 +65,8 @@ def build(
     """
     import json
 
-    from refprep.api import open_listener
-    from refprep.manifest import read_utterances
-    from refprep.models.load import load_encoder, model_hashes
-    from refprep.models.store import ModelStore
+    from refprep import api
     from refprep.pipeline.build import NoVoiceError
-    from refprep.voice.build import build_voice
 
     config = settings(asr=asr, encoder=encoder, device=device)
     wanted = override(
@@ -84,24 +80,18 @@ def build(
     )
     if target_s is None:
         wanted = override(wanted, target_s=min(max(wanted.target_s, wanted.min_s), wanted.max_s))
-    utterances = read_utterances(paths, language=language)
-    controls = read_utterances(control or [])
-    store = ModelStore.default()
-    listener = open_listener(config.models, store=store)
-    encoder_model = load_encoder(config.models, store)
+    config = override(config, build=wanted)
     try:
         with status(quiet=quiet) as on_step:
-            voice = build_voice(
-                utterances,
+            voice = api.build(
+                paths,
                 output,
-                listener=listener,
-                encoder=encoder_model,
-                config=wanted,
+                language=language,
                 speaker=speaker,
-                controls=controls,
+                controls=control or (),
                 anchor=anchor,
+                config=config,
                 resample=resample,
-                weights=model_hashes(config.models, store),
                 on_step=on_step,
             )
     except NoVoiceError as error:

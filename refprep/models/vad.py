@@ -6,11 +6,10 @@ from refprep.dsp.resample import resample
 from refprep.types import Clip, Span
 
 VAD_SAMPLE_RATE_HZ = 16_000
-VAD_HOP_SAMPLES = 512  # 32 ms: the network's own step, hence the resolution of every span
 
 
 class SileroVad:
-    """Speech spans from silero's frame probabilities.
+    """Speech spans from silero's frame probabilities, which come every 32 ms: the resolution of every span.
 
     Args:
         threshold: Frame probability above which speech begins; 0.5 is the network's own operating point.

@@ -95,12 +95,6 @@ class FasterWhisper:
             model=self.name,
         )
 
-    def detect_language(self, clip: Clip) -> tuple[str, float]:
-        """ISO 639-1 code of the speech in the first 30 s, and its probability."""
-        audio = resample(clip.samples, clip.sample_rate_hz, WHISPER_SAMPLE_RATE_HZ)
-        encoded, _ = self._encode(audio, Span(0.0, min(clip.duration_s, WINDOW_S)))
-        return self._detect(encoded)
-
     # ------------------------------------------------------------------ Aligner
 
     def align(self, clip: Clip, text: str, *, language: str) -> Alignment:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from num2words import num2words
@@ -291,8 +290,3 @@ def _pinyin(token: str) -> str:
     except ImportError:
         return token
     return "".join(lazy_pinyin(token))
-
-
-def plain_tokens(words: Sequence[str], language: str) -> list[str]:
-    """The first reading of every word, flattened: for counting, not for comparing."""
-    return [token for word in words for token in readings(word, language)[0]]
