@@ -18,6 +18,7 @@ from refprep.api import lint, open_listener
 from refprep.config import BuildConfig, ModelConfig
 from refprep.errors import RefprepError
 from refprep.linter.render import summary_text, to_text
+from refprep.linter.tally import Tally
 from refprep.manifest import read_utterances
 from refprep.models.load import load_encoder, model_hashes
 from refprep.models.store import ModelStore
@@ -69,7 +70,7 @@ def main() -> int:
     ]
     for report in text_findings:
         print(to_text(report))
-    print(summary_text(reports))
+    print(summary_text(Tally.of(reports)))
 
     show(f"refprep build {clips} -o {voice_folder} --min 16 --control {readers.name}/{CONTROLS[0]} ...")
     voice = build_voice(

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from refprep.config import Config, LintConfig, ModelConfig
-from refprep.errors import AudioDecodeError, ManifestError, TextInputError, UsageError
+from refprep.config import Config, ModelConfig
+from refprep.linter.baseline import read_baseline
+from refprep.linter.judge import Judge
 from refprep.linter.registry import select_rules
 from refprep.linter.rule import Rule
-from refprep.linter.run import FileReport, run_rules
+from refprep.linter.run import FileReport
+from refprep.linter.speakers import SpeakerRoll
 from refprep.manifest import Utterance, read_utterances
-from refprep.models.load import LazyAsr, load_vad
+from refprep.measure.cache import MeasurementCache
+from refprep.measure.measurement import Measurement, Parts
+from refprep.measure.measurer import Measurer
+from refprep.models.load import LazyAsr, choose_asr, load_vad, model_fingerprints
 from refprep.models.store import ModelStore
-from refprep.pipeline.build import BuiltVoice
-from refprep.pipeline.decode import decode_file
-from refprep.pipeline.listen import Listener
-from refprep.pipeline.quality import measure_quality
-from refprep.types import Transcript
-from refprep.voice.build import build_voice
+from refprep.types import TextCheck, Transcript
 
-__all__ = ["BuiltVoice", "build", "lint", "lint_utterances", "open_listener", "transcribe"]
+if TYPE_CHECKING:
+    # Loaded with the first call that needs them: linting what is in the cache takes less time than importing scipy.
+    from refprep.pipeline.build import BuiltVoice
+    from refprep.pipeline.listen import Listener
+
+__all__ = ["build", "lint", "lint_utterances", "open_listener", "transcribe"]
 
 
 def open_listener(models: ModelConfig | None = None, *, store: ModelStore | None = None) -> Listener:
@@ -28,6 +37,8 @@ def open_listener(models: ModelConfig | None = None, *, store: ModelStore | None
 
     Where one is needed for sure, ``Listener.require`` tells at once whether it is there.
     """
+    from refprep.pipeline.listen import Listener
+
     asr = LazyAsr(models or ModelConfig(), store or ModelStore.default())
     return Listener(load_vad(), asr, asr)
 
@@ -58,50 +69,99 @@ def lint(
     """
     settings = config or Config()
     utterances = read_utterances([Path(p) for p in paths], text=text, language=language)
-    return list(
-        lint_utterances(utterances, settings.lint, listener=listener or open_listener(settings.models))
-    )
+    return list(lint_utterances(utterances, settings, listener=listener))
 
 
 def lint_utterances(
-    utterances: Sequence[Utterance], config: LintConfig, *, listener: Listener
+    utterances: Sequence[Utterance],
+    config: Config,
+    *,
+    listener: Listener | None = None,
+    store: ModelStore | None = None,
+    skip: int = 0,
 ) -> Iterator[FileReport]:
-    """Lint utterances one by one; a file that cannot be read is a finding (RP001), the others go on."""
-    rules = select_rules(config.select, config.ignore)
-    for utterance in utterances:
-        yield lint_utterance(utterance, rules, listener=listener)
+    """Lint utterances one by one, in order; a file that cannot be read is a finding (RP001), the others go on.
+
+    Args:
+        utterances: What to lint.
+        config: Settings. With ``lint.jobs`` above 1 the calling script needs the usual ``__main__`` guard.
+        listener: Models of the caller's own: nothing is remembered then, and one process does it all.
+        store: Where models and the cache are; this user's when None.
+        skip: So many of the first utterances are known only as rows: they are not opened and not reported.
+
+    Raises:
+        UsageError: A code, severity or profile there is not.
+        ConfigError: The baseline cannot be read.
+        WeightsMissing: A model was not pulled.
+        MachineError: A worker process died.
+    """
+    lint, rules = config.lint, rules_for(config)
+    judge = Judge(
+        rules=rules,
+        roll=SpeakerRoll(utterances),
+        per_file_ignores=lint.per_file_ignores,
+        folder=config.folder,
+        baseline=read_baseline(Path(config.folder) / lint.baseline) if lint.baseline else None,
+    )
+    parts = parts_for(rules)
+    if listener is not None:
+        measurer = Measurer(lambda: listener, parts)
+    else:
+        store = store or ModelStore.default()
+        if parts.text and any(u.text is not None for u in utterances):
+            store.path(choose_asr(config.models, store))  # fails now rather than in the middle of the work
+        measurer = _open_measurer(config, parts, store)
+    return _reports(measurer.measure(utterances[skip:]), judge)
 
 
-def lint_utterance(utterance: Utterance, rules: Mapping[str, Rule], *, listener: Listener) -> FileReport:
-    """Decode, listen, measure, and put everything to the rules."""
-    path = str(utterance.audio)
-    try:
-        clip = decode_file(utterance.audio)
-    except (AudioDecodeError, TextInputError) as error:
-        return FileReport(utterance, run_rules([error], rules, path=path))
-    speech = listener.speech(clip)
-    nouns: list[object] = [clip.source, utterance]
-    check = None
-    if utterance.text is not None and any(c.startswith("RP1") for c in rules):
-        try:
-            check = listener.check(clip, utterance.text, language=utterance.language)
-        except UsageError as error:  # a language the model does not know
-            raise ManifestError(error.what, where=utterance.source or path, fix=error.fix) from error
-        nouns.append(check)
-    spoken = check.heard.language if check else utterance.language
-    quality = measure_quality(
-        clip, speech, text=check.heard.text if check else utterance.text, language=spoken
+def rules_for(config: Config) -> dict[str, Rule]:
+    """Code -> Rule: those that the settings run.
+
+    Raises:
+        UsageError: A code or a severity there is not.
+    """
+    lint = config.lint
+    return select_rules(lint.select, lint.ignore, preview=lint.preview, severity=lint.severity)
+
+
+def _reports(measured: Iterable[tuple[Utterance, Measurement]], judge: Judge) -> Iterator[FileReport]:
+    for utterance, found in measured:
+        findings, num_known = judge.judge(utterance, found.nouns(), found.source)
+        yield FileReport(
+            utterance=utterance,
+            findings=findings,
+            duration_s=found.duration_s,
+            source=found.source,
+            speech=found.speech,
+            quality=found.quality,
+            check=found.check,
+            models=found.models,
+            num_known=num_known,
+        )
+
+
+def parts_for(rules: Mapping[str, Rule]) -> Parts:
+    """What the rules need to have measured."""
+    return Parts(text=any(r.noun is TextCheck for r in rules.values()))
+
+
+def _open_measurer(config: Config, parts: Parts, store: ModelStore) -> Measurer:
+    jobs = config.lint.jobs
+    models = config.models
+    if jobs > 1 and not models.threads:
+        models = replace(models, threads=max(1, (os.cpu_count() or 1) // jobs))
+    return Measurer(
+        partial(_open_listener_below, models, store.root),
+        parts,
+        cache=MeasurementCache(store.root) if config.lint.cache else None,
+        fingerprints=partial(model_fingerprints, models, store) if parts.text else dict,
+        jobs=jobs,
     )
-    nouns.append(quality)
-    return FileReport(
-        utterance=utterance,
-        findings=run_rules(nouns, rules, path=path),
-        duration_s=clip.duration_s,
-        source=clip.source,
-        speech=speech,
-        quality=quality,
-        check=check,
-    )
+
+
+def _open_listener_below(models: ModelConfig, root: Path) -> Listener:
+    """As open_listener, of plain values that another process can be given."""
+    return open_listener(models, store=ModelStore(root))
 
 
 def transcribe(path: str | Path, *, language: str = "", listener: Listener | None = None) -> Transcript:
@@ -118,6 +178,8 @@ def transcribe(path: str | Path, *, language: str = "", listener: Listener | Non
     Raises:
         AudioDecodeError: The file is no usable audio.
     """
+    from refprep.pipeline.decode import decode_file
+
     return (listener or open_listener()).transcribe(decode_file(path), language=language)
 
 
@@ -150,6 +212,7 @@ def build(
         NoVoiceError, UsageError, WeightsMissing, MachineError: As ``refprep.voice.build.build_voice`` says.
     """
     from refprep.models.load import load_encoder, model_hashes
+    from refprep.voice.build import build_voice
 
     settings = config or Config()
     utterances = read_utterances([Path(p) for p in paths], language=language)

@@ -18,6 +18,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from refprep.errors import MachineError
 
@@ -54,6 +55,31 @@ def write_bytes(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise _disk_error(error, path) from error
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    r"""A UTF-8 text file to write into; it takes its name when the block ends without an error.
+
+    Lone surrogates (file names that are no UTF-8) are written as ``\udc..``, as JSON has them. Missing parent folders
+    are made.
+
+    Raises:
+        MachineError: The disk refused.
+    """
+    temporary = path.with_name(f".{path.name}.{_tag()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise _disk_error(error, path) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

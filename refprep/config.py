@@ -37,13 +37,27 @@ class LintConfig:
 
     Attributes:
         select: Codes or prefixes to run; empty for all.
-        ignore: Codes or prefixes to leave out.
+        ignore: Codes or prefixes to leave out; in TOML a list, or a table of code and reason.
+        per_file_ignores: Glob -> codes or prefixes to leave out for the files it fits, a list or a table likewise.
+        severity: Code or prefix -> ``error``, ``warning`` or ``info`` instead of the rule's own.
+        preview: Run preview rules, too.
+        profile: Engine the clips are meant for, such as ``f5-tts``; empty for none.
+        baseline: File of known findings; relative to the file of the settings. Empty for none.
         fail_on: ``error``, ``warning``, ``info`` or ``never``.
+        jobs: Processes.
+        cache: Remember what was measured.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    severity: Mapping[str, str] = field(default_factory=dict)
+    preview: bool = False
+    profile: str = ""
+    baseline: str = ""
     fail_on: str = "error"
+    jobs: int = 1
+    cache: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +85,16 @@ class BuildConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings."""
+    """All settings.
+
+    Attributes:
+        folder: Of the file they come from; empty for none. Paths and globs in them are relative to it.
+    """
 
     models: ModelConfig = field(default_factory=ModelConfig)
     lint: LintConfig = field(default_factory=LintConfig)
     build: BuildConfig = field(default_factory=BuildConfig)
+    folder: str = ""
 
 
 def load_config(start: Path) -> Config:
@@ -90,7 +109,7 @@ def load_config(start: Path) -> Config:
     for folder in (start, *start.parents):
         path = folder / CONFIG_NAME
         if path.is_file():
-            return parse_config(_read_toml(path), str(path))
+            return dataclasses.replace(parse_config(_read_toml(path), str(path)), folder=str(folder))
         project = folder / "pyproject.toml"
         if project.is_file():
             tools = _read_toml(project).get("tool", {})
@@ -98,7 +117,9 @@ def load_config(start: Path) -> Config:
                 raise ConfigError(f"tool is {tools!r}, no table", where=str(project), fix="Mend the file.")
             table = tools.get("refprep")
             if table is not None:
-                return parse_config(table, f"{project} [tool.refprep]")
+                return dataclasses.replace(
+                    parse_config(table, f"{project} [tool.refprep]"), folder=str(folder)
+                )
     return Config()
 
 
@@ -111,15 +132,13 @@ def parse_config(table: Mapping[str, Any], where: str) -> Config:
     if not isinstance(table, Mapping):
         raise ConfigError(f"{table!r} is no table", where=where, fix="Write sections such as [lint].")
     sections: dict[str, Any] = {}
-    known = {f.name: f for f in dataclasses.fields(Config)}
+    known = {"models": ModelConfig, "lint": LintConfig, "build": BuildConfig}
     for name, values in table.items():
         if name not in known or not isinstance(values, Mapping):
             raise ConfigError(
                 f"unknown section {name!r}", where=where, fix=f"Known sections: {', '.join(known)}."
             )
-        sections[name] = _section(
-            {"models": ModelConfig, "lint": LintConfig, "build": BuildConfig}[name], values, f"{where} {name}"
-        )
+        sections[name] = _section(known[name], values, f"{where} {name}")
     return Config(**sections)
 
 
@@ -135,9 +154,19 @@ def _section(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:  # 
 
 
 def _value(value: Any, kind: str, where: str) -> Any:  # noqa: ANN401
-    if kind.startswith("tuple"):
+    if kind.startswith("Mapping"):
+        if isinstance(value, Mapping):
+            inner = kind.removeprefix("Mapping[str, ").removesuffix("]")
+            return {key: _value(v, inner, f"{where}.{key}") for key, v in value.items()}
+    elif kind.startswith("tuple"):
         if isinstance(value, list) and all(isinstance(v, str) for v in value):
             return tuple(value)
+        # A table of codes and reasons: the reasons are for people.
+        if isinstance(value, Mapping) and all(isinstance(v, str) and v.strip() for v in value.values()):
+            return tuple(value)
+    elif kind == "bool":
+        if isinstance(value, bool):
+            return value
     elif kind.startswith("float"):
         if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
@@ -146,11 +175,8 @@ def _value(value: Any, kind: str, where: str) -> Any:  # noqa: ANN401
             return value
     elif isinstance(value, str):
         return value
-    raise ConfigError(
-        f"{value!r} is not a {kind.replace('tuple[str, ...]', 'list of strings')}",
-        where=where,
-        fix="Correct the value.",
-    )
+    name = "list of strings, or table of them with reasons" if kind.startswith("tuple") else kind
+    raise ConfigError(f"{value!r} is not a {name}", where=where, fix="Correct the value.")
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import enum
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from refprep.cli.console import err, out, steps
+from refprep.cli.console import err, steps
+from refprep.cli.lint_output import LintFormat
 from refprep.cli.options import AsrOption, DeviceOption, LanguageOption, QuietOption, override, settings
 
 if TYPE_CHECKING:
-    from refprep.linter.rule import Rule
+    from refprep.config import Config, LintConfig
+    from refprep.linter.journal import Journal
     from refprep.linter.run import FileReport
+    from refprep.linter.tally import Tally
     from refprep.manifest import Utterance
-
-
-class LintFormat(enum.StrEnum):
-    """How the findings are printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    JUNIT = "junit"
-    SARIF = "sarif"
-    GITHUB = "github"
 
 
 def lint(
@@ -40,12 +30,38 @@ def lint(
     ],
     text: Annotated[str | None, typer.Option("--text", help="What the one audio file says.")] = None,
     language: LanguageOption = "",
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", help="Only these rules or prefixes (RP1)."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", help="Not these rules or prefixes."),
+    ] = None,
+    preview: Annotated[bool | None, typer.Option("--preview", help="Run preview rules, too.")] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", metavar="FILE", help="Leave out the findings that are known there."),
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option("--fail-on", help="error, warning, info or never."),
+    ] = None,
     format: Annotated[  # noqa: A002  # the option's name
-        LintFormat, typer.Option("--format", help="How the findings are printed.")
+        LintFormat,
+        typer.Option("--format", help="How the findings are printed."),
     ] = LintFormat.TEXT,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the findings there, not to stdout."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE.html",
+            help="Write a page to look at and listen to: waveforms, words, what has no text.",
+        ),
     ] = None,
     labels: Annotated[
         Path | None,
@@ -56,11 +72,30 @@ def lint(
             "Files of these names are replaced.",
         ),
     ] = None,
-    select: Annotated[
-        list[str] | None, typer.Option("--select", help="Only these rules or prefixes (RP1).")
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-baseline",
+            metavar="FILE",
+            help="Make today's findings known: write them there and exit 0.",
+        ),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option("--ignore", help="Not these rules or prefixes.")] = None,
-    fail_on: Annotated[str | None, typer.Option("--fail-on", help="error, warning, info or never.")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help="Processes; 0 for one per core."),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on where a killed run stopped: with --format jsonl --output FILE behind its last whole line, "
+            "else with what it remembered.",
+        ),
+    ] = False,
+    cache: Annotated[
+        bool | None,
+        typer.Option("--cache/--no-cache", help="Remember what was measured."),
+    ] = None,
     asr: AsrOption = None,
     device: DeviceOption = None,
     quiet: QuietOption = False,
@@ -69,51 +104,70 @@ def lint(
 
     Exit 1 when there are findings at or above --fail-on (error by default).
     """
-    from refprep.api import lint_utterances, open_listener
+    from refprep.cli.lint_output import check_targets, label_writer, page_writer
     from refprep.errors import UsageError
-    from refprep.linter.registry import select_rules
-    from refprep.linter.render import summary_text
-    from refprep.linter.rule import Severity
+    from refprep.linter.baseline import Baseline
+    from refprep.linter.tally import Tally
     from refprep.manifest import read_utterances
 
-    config = settings(asr=asr, device=device)
-    chosen = override(
-        config.lint,
+    config = _configured(
+        settings(asr=asr, device=device),
         select=_codes(select),
         ignore=_codes(ignore),
+        preview=preview,
+        baseline=str(baseline.absolute()) if baseline is not None else None,
         fail_on=fail_on,
+        jobs=jobs,
+        cache=cache,
     )
-    if chosen.fail_on not in ("error", "warning", "info", "never"):
+    if resume and not config.lint.cache:
+        raise UsageError("it needs what the cache remembers", where="--resume", fix="Leave out --no-cache.")
+    utterances = read_utterances(paths, text=text, language=language)
+    check_targets(
+        {"--output": output, "--report": report, "--write-baseline": write_baseline},
+        {"--labels": labels},
+        paths,
+        utterances,
+    )
+    tally, known = Tally(), Baseline()
+    sinks: list[Callable[[FileReport], None]] = []
+    if labels is not None:
+        sinks.append(label_writer(labels))
+    if write_baseline is not None:
+        sinks.append(lambda r: known.add(r.findings, r.utterance, r.source))
+    if format is LintFormat.JSONL and output is not None and not sinks and report is None:
+        _write_lines(utterances, config, output, tally, resume=resume, quiet=quiet)
+    else:
+        with page_writer(report, tally) as page:
+            _write_document(utterances, config, format, output, tally, [*sinks, page], quiet=quiet)
+    if format is LintFormat.TEXT and not quiet:
+        from refprep.linter.render import summary_text
+
+        err(summary_text(tally))
+    if write_baseline is not None:
+        known.write(write_baseline)
+        return
+    _exit_for(tally, config.lint)
+
+
+def _configured(config: Config, **given: object) -> Config:
+    """Settings with what the command line names, checked."""
+    import dataclasses
+
+    from refprep.errors import UsageError
+
+    lint = override(config.lint, **given)
+    if lint.fail_on not in ("error", "warning", "info", "never"):
         raise UsageError(
-            f"{chosen.fail_on!r} is no severity",
+            f"{lint.fail_on!r} is no severity",
             where="--fail-on",
             fix="Write error, warning, info or never.",
         )
-    rules = select_rules(chosen.select, chosen.ignore)
-    utterances = read_utterances(paths, text=text, language=language)
-    _check_targets(output, labels, paths, utterances)
-    listener = open_listener(config.models)
-    if any(u.text is not None for u in utterances) and any(code.startswith("RP1") for code in rules):
-        listener.require()
-    line = _lines().get(format) if output is None else None
-    reports = []
-    with steps("lint", len(utterances), quiet=quiet) as advance:
-        for report in lint_utterances(utterances, chosen, listener=listener):
-            advance(report.path)
-            reports.append(report)
-            if line is not None and (found := line(report)):
-                out(_printable(found))
-    if line is None:
-        _deliver(_documents(listener.models, rules)[format](reports), output)
-    if labels is not None:
-        _write_labels(reports, labels)
-    if format is LintFormat.TEXT and not quiet:
-        err(summary_text(reports))
-    if chosen.fail_on == "never":
-        return
-    limit = Severity(chosen.fail_on).rank
-    if any(r.worst is not None and r.worst.rank >= limit for r in reports):
-        raise typer.Exit(1)
+    if lint.jobs < 0:
+        raise UsageError(
+            f"{lint.jobs} processes", where="--jobs", fix="Write a number, or 0 for one per core."
+        )
+    return dataclasses.replace(config, lint=dataclasses.replace(lint, jobs=lint.jobs or os.cpu_count() or 1))
 
 
 def _codes(given: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -121,78 +175,63 @@ def _codes(given: Sequence[str] | None) -> tuple[str, ...] | None:
     return tuple(code.strip() for group in given for code in group.split(",")) if given else None
 
 
-def _lines() -> dict[LintFormat, Callable[[FileReport], str]]:
-    """Formats that are printed file by file, while the next one is being checked."""
-    from refprep.linter.render import to_jsonl, to_text
+def _reports(
+    utterances: Sequence[Utterance], config: Config, tally: Tally, *, quiet: bool, done: int = 0
+) -> Iterator[FileReport]:
+    """Reports as they are made, counted, with a bar for whoever is watching; the first ``done`` are left out."""
+    from refprep.api import lint_utterances
 
-    return {LintFormat.TEXT: to_text, LintFormat.JSONL: to_jsonl}
-
-
-def _documents(
-    models: Mapping[str, str], rules: Mapping[str, Rule]
-) -> dict[LintFormat, Callable[[Sequence[FileReport]], str]]:
-    """Every format as one document of the whole run."""
-    from refprep import __version__
-    from refprep.linter.formats.github import to_github
-    from refprep.linter.formats.junit import to_junit
-    from refprep.linter.formats.sarif import to_sarif
-    from refprep.linter.formats.table import to_csv
-    from refprep.linter.render import to_json, to_jsonl, to_text
-
-    root = Path.cwd()
-    return {
-        LintFormat.TEXT: lambda reports: "\n".join(filter(None, map(to_text, reports))),
-        LintFormat.JSON: lambda reports: to_json(reports, models, __version__),
-        LintFormat.JSONL: lambda reports: "\n".join(map(to_jsonl, reports)),
-        LintFormat.CSV: to_csv,
-        LintFormat.JUNIT: lambda reports: to_junit(reports, models, __version__),
-        LintFormat.SARIF: lambda reports: to_sarif(reports, rules, models, __version__, root=root),
-        LintFormat.GITHUB: lambda reports: to_github(reports, root=root),
-    }
+    # All rows, although the first ones are done: what they say of their speakers counts.
+    reports = lint_utterances(utterances, config, skip=done)
+    with steps("lint", len(utterances) - done, quiet=quiet) as advance:
+        for report in tally.watch(reports):
+            advance(report.path)
+            yield report
 
 
-def _check_targets(
-    output: Path | None, labels: Path | None, paths: Sequence[Path], utterances: Sequence[Utterance]
+def _write_document(
+    utterances: Sequence[Utterance],
+    config: Config,
+    name: LintFormat,
+    output: Path | None,
+    tally: Tally,
+    sinks: Sequence[Callable[[FileReport], None]],
+    *,
+    quiet: bool,
 ) -> None:
-    """Refuse before the work what could not be written after it, or would be written over what is checked."""
-    from refprep.errors import UsageError
+    from refprep.api import rules_for
+    from refprep.cli.lint_output import deliver, parts_of, passing
 
-    inputs = {os.path.realpath(p) for p in (*paths, *(u.audio for u in utterances))}
-    for source in {u.source for u in utterances if u.source}:  # a sidecar, or manifest.jsonl:12
-        inputs |= {os.path.realpath(source), os.path.realpath(source.rpartition(":")[0] or source)}
-    if output is not None and output.is_dir():
-        raise UsageError("this is a folder", where="--output", fix="Name a file.")
-    if output is not None and os.path.realpath(output) in inputs:
-        raise UsageError("this file is being checked", where="--output", fix="Name another file.")
-    if labels is not None and labels.exists() and not labels.is_dir():
-        raise UsageError("this is no folder", where="--labels", fix="Name a folder.")
+    reports: Iterable[FileReport] = passing(_reports(utterances, config, tally, quiet=quiet), sinks)
+    deliver(parts_of(name, reports, tally, rules_for(config)), output)
 
 
-def _deliver(document: str, output: Path | None) -> None:
-    from refprep.atomic import write_text
+def _write_lines(
+    utterances: Sequence[Utterance], config: Config, output: Path, tally: Tally, *, resume: bool, quiet: bool
+) -> None:
+    """JSON lines into a file, one by one, so that a killed run can be gone on with."""
+    from refprep.linter.journal import Journal
+    from refprep.linter.render import to_jsonl
+    from refprep.measure.cache import program_fingerprint
 
-    if output is not None:
-        write_text(output, f"{_printable(document)}\n" if document else "")
-    elif document:
-        out(_printable(document))
+    journal = Journal(output, f"{program_fingerprint()} {config}")
+    done = _count_finished(journal, utterances, tally) if resume else 0
+    with journal.open(resume=resume) as file:
+        for report in _reports(utterances, config, tally, quiet=quiet, done=done):
+            file.write(f"{to_jsonl(report)}\n")
+            file.flush()
 
 
-def _printable(text: str) -> str:
-    r"""Text that can be encoded: lone surrogates (file names that are no UTF-8) become ``\udc..``, as JSON has them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+def _count_finished(journal: Journal, utterances: Sequence[Utterance], tally: Tally) -> int:
+    done = 0
+    for row in journal.finished(utterances):
+        tally.count_row(row)
+        done += 1
+    return done
 
 
-def _write_labels(reports: Sequence[FileReport], folder: Path) -> None:
-    """Two files for every clip with sound; of clips of one name the later ones get a number."""
-    from refprep.atomic import write_text
-    from refprep.linter.formats.labels import to_labels
-    from refprep.linter.formats.textgrid import to_textgrid
+def _exit_for(tally: Tally, config: LintConfig) -> None:
+    from refprep.linter.rule import Severity
 
-    taken: set[str] = set()
-    for report in (r for r in reports if r.duration_s):
-        stem, number = report.utterance.audio.stem, 1
-        while (name := stem if number == 1 else f"{stem}-{number}").casefold() in taken:
-            number += 1
-        taken.add(name.casefold())
-        write_text(folder / f"{name}.labels.txt", f"{to_labels(report)}\n")
-        write_text(folder / f"{name}.TextGrid", f"{to_textgrid(report)}\n")
+    if config.fail_on != "never" and tally.has_at_least(Severity(config.fail_on)):
+        raise typer.Exit(1)

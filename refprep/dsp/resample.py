@@ -7,7 +7,6 @@ from math import gcd
 
 import numpy as np
 import numpy.typing as npt
-from scipy import signal
 
 from refprep.types import Samples
 
@@ -29,6 +28,9 @@ def resample(samples: Samples, from_hz: int, to_hz: int) -> Samples:
     """
     if from_hz == to_hz or samples.size == 0:
         return samples
+    # Most of a second to load: runs that find everything in the cache are spared it.
+    from scipy import signal
+
     divisor = gcd(from_hz, to_hz)
     up, down = to_hz // divisor, from_hz // divisor
     return np.asarray(signal.resample_poly(samples, up, down, window=_low_pass(up, down)), dtype=np.float32)
@@ -36,6 +38,8 @@ def resample(samples: Samples, from_hz: int, to_hz: int) -> Samples:
 
 @lru_cache(maxsize=16)
 def _low_pass(up: int, down: int) -> npt.NDArray[np.float32]:
+    from scipy import signal
+
     widest = max(up, down)
     taps = signal.firwin(2 * _ZERO_CROSSINGS * widest + 1, _ROLLOFF / widest, window=("kaiser", _KAISER_BETA))
     return np.asarray(taps, dtype=np.float32)

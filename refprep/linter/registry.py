@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from refprep.errors import UsageError
 from refprep.linter import rules
-from refprep.linter.rule import Rule
+from refprep.linter.rule import Rule, Severity
 
 
 @cache
@@ -21,22 +23,48 @@ def all_rules() -> dict[str, Rule]:
     return found
 
 
-def select_rules(select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> dict[str, Rule]:
+def select_rules(
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    *,
+    preview: bool = False,
+    severity: Mapping[str, str] | None = None,
+) -> dict[str, Rule]:
     """The rules that codes and prefixes name (``RP1`` is every RP1xx).
 
     Args:
         select: What to run; empty for all.
         ignore: What to leave out of it.
+        preview: Run preview rules, too; one that is selected by its whole code runs without.
+        severity: Code or prefix -> severity that its findings get instead of their own.
 
     Raises:
-        UsageError: A code or prefix that names no rule.
+        UsageError: A code or prefix that names no rule, or a severity there is not.
     """
     known = all_rules()
-    for name in (*select, *ignore):
+    severities = {code.upper(): _severity(name) for code, name in (severity or {}).items()}
+    for name in (*select, *ignore, *severities):
         # An empty name, say of an unset shell variable, would match every rule.
         if not name or not any(code.startswith(name.upper()) for code in known):
             raise UsageError(
                 f"{name!r} names no rule", where="--select/--ignore", fix="See `refprep explain --all`."
             )
-    chosen = {c: r for c, r in known.items() if not select or any(c.startswith(s.upper()) for s in select)}
-    return {c: r for c, r in chosen.items() if not any(c.startswith(i.upper()) for i in ignore)}
+    wanted, unwanted = tuple(s.upper() for s in select), tuple(i.upper() for i in ignore)
+    chosen: dict[str, Rule] = {}
+    for code, rule in known.items():
+        is_wanted = (not wanted or code.startswith(wanted)) and not (unwanted and code.startswith(unwanted))
+        if not is_wanted or (rule.is_preview and not preview and code not in wanted):
+            continue
+        fitting = [c for c in severities if code.startswith(c)]
+        # The longest prefix knows best.
+        chosen[code] = replace(rule, severity=severities[max(fitting, key=len)]) if fitting else rule
+    return chosen
+
+
+def _severity(name: str) -> Severity:
+    try:
+        return Severity(name)
+    except ValueError as error:
+        raise UsageError(
+            f"{name!r} is no severity", where="severity", fix="Write error, warning or info."
+        ) from error

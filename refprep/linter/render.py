@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from refprep.linter.formats.stream import stream_object
 from refprep.linter.rule import Finding
-from refprep.linter.run import FileReport, count_by_severity
+from refprep.linter.run import FileReport
+from refprep.linter.tally import Tally
 from refprep.types import Span
 
 SCHEMA_VERSION = 1
@@ -42,6 +44,8 @@ def file_json(report: FileReport) -> dict[str, Any]:
     return {
         "path": report.path,
         "text_source": report.utterance.source or None,
+        "audio_sha256": report.source.file_sha256 if report.source else None,
+        "text": report.utterance.text,
         "duration_s": round(report.duration_s, 3) if report.duration_s is not None else None,
         "verdict": check.verdict.value if check else None,
         "coverage": round(check.coverage.ratio, 4) if check else None,
@@ -54,26 +58,27 @@ def file_json(report: FileReport) -> dict[str, Any]:
     }
 
 
-def summary_json(reports: Sequence[FileReport]) -> dict[str, Any]:
-    """What a script wants first."""
-    counts = count_by_severity(reports)
-    return {
-        "files": len(reports),
-        "files_with_findings": sum(bool(r.findings) for r in reports),
-        **{f"{severity.value}s": count for severity, count in counts.items()},
-    }
+def to_json(
+    reports: Iterable[FileReport],
+    tally: Tally,
+    version: str,
+) -> Iterator[str]:
+    """One JSON document for the whole run.
 
+    Args:
+        reports: Of the run; each is in the tally when the next is asked for.
+        tally: What the reports add up to; asked when all are in.
+        version: Of refprep.
 
-def to_json(reports: Sequence[FileReport], models: Mapping[str, str], version: str) -> str:
-    """One JSON document for the whole run."""
-    document = {
-        "schema_version": SCHEMA_VERSION,
-        "refprep_version": version,
-        "models": dict(models),
-        "files": [file_json(r) for r in reports],
-        "summary": summary_json(reports),
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    Yields:
+        The document in parts that end where a line ends, without the line feed.
+    """
+    return stream_object(
+        {"schema_version": SCHEMA_VERSION, "refprep_version": version},
+        "files",
+        map(file_json, reports),
+        lambda: {"summary": tally.summary(), "models": dict(tally.models)},
+    )
 
 
 def to_jsonl(report: FileReport) -> str:
@@ -110,13 +115,14 @@ def _bar(span: Span, duration_s: float) -> str:
     return f"0.00 |{marks}| {duration_s:.2f} s   (~ no text)"
 
 
-def summary_text(reports: Sequence[FileReport]) -> str:
+def summary_text(tally: Tally) -> str:
     """The last line of a text report."""
-    counts = summary_json(reports)
+    counts = tally.summary()
     files = f"{counts['files']} file{'' if counts['files'] == 1 else 's'}"
+    known = f" {counts['known']} known from the baseline." if counts["known"] else ""
     if not counts["files_with_findings"]:
-        return f"{files} checked, nothing found."
+        return f"{files} checked, nothing {'new ' if known else ''}found.{known}"
     parts = [
         f"{counts[f'{s}s']} {s}{'' if counts[f'{s}s'] == 1 else 's'}" for s in ("error", "warning", "info")
     ]
-    return f"{files} checked: {', '.join(parts)}."
+    return f"{files} checked: {', '.join(parts)}.{known}"

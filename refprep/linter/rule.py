@@ -66,6 +66,7 @@ class Rule:
         noun: The type its check reads.
         check: Pure function of one value of that type.
         page: The page ``refprep explain`` prints (sections as in ``refprep.linter.explain.SECTIONS``).
+        is_preview: It runs only when asked for, by ``--preview`` or by its whole code: an upgrade fails nobody's CI.
     """
 
     code: str
@@ -76,6 +77,7 @@ class Rule:
     noun: type
     check: Callable[[Any], Iterator[Hit]]
     page: str
+    is_preview: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from refprep.linter.rule import Finding, Rule, Severity
 from refprep.manifest import Utterance
@@ -22,6 +22,8 @@ class FileReport:
         quality: Measurements of the signal; None likewise.
         check: Text against audio; None without a text or audio.
         findings: In the order of time, whole-file findings first.
+        models: Role -> name of the models that measured.
+        num_known: Findings that a baseline knows; they are not among ``findings``.
     """
 
     utterance: Utterance
@@ -31,6 +33,8 @@ class FileReport:
     speech: tuple[Span, ...] = ()
     quality: QualityReport | None = None
     check: TextCheck | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+    num_known: int = 0
 
     @property
     def path(self) -> str:
@@ -73,9 +77,3 @@ def run_rules(nouns: Iterable[object], rules: Mapping[str, Rule], *, path: str) 
                     for hit in rule.check(noun)
                 ]
     return tuple(sorted(found, key=lambda f: (f.span.start_s if f.span else -1.0, f.code)))
-
-
-def count_by_severity(reports: Sequence[FileReport]) -> dict[Severity, int]:
-    """How many findings of each severity."""
-    found = [f.severity for r in reports for f in r.findings]
-    return {s: found.count(s) for s in Severity}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -123,6 +125,17 @@ def model_hashes(config: ModelConfig, store: ModelStore) -> dict[str, dict[str, 
     """Model id -> file -> SHA-256, of the recogniser and the speaker encoder in use: what voice.json records."""
     names = (choose_asr(config, store), choose_encoder(config))
     return {name: store.hashes(name) for name in names}
+
+
+def model_fingerprints(config: ModelConfig, store: ModelStore) -> dict[str, str]:
+    """Role -> id, device and a hash of the weights of the recogniser in use: what tells its results from another's.
+
+    Raises:
+        WeightsMissing: The model was not pulled.
+    """
+    name = choose_asr(config, store)
+    weights = hashlib.sha256(json.dumps(store.hashes(name), sort_keys=True).encode()).hexdigest()
+    return {"recogniser": f"{name} {_asr_device(config.device)} {weights}"}
 
 
 def choose_encoder(config: ModelConfig) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
+from refprep.memory import forget_oldest
 from refprep.pipeline.align import align_text
 from refprep.pipeline.check import check_text, is_too_much_text, refuse_too_much
 from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
@@ -12,8 +11,6 @@ from refprep.protocols import Aligner, Transcriber, VoiceActivity
 from refprep.types import Clip, Origin, Span, TextCheck, Transcript
 
 _REMEMBERED = 64
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 
 class Listener:
@@ -66,7 +63,7 @@ class Listener:
     def speech(self, clip: Clip) -> tuple[Span, ...]:
         """Voice activity: sorted, disjoint, seconds from the clip's start."""
         if clip.id not in self._speech:
-            _forget(self._speech)
+            forget_oldest(self._speech, most=_REMEMBERED)
             self._speech[clip.id] = self.voice_activity.speech_spans(clip)
         return self._speech[clip.id]
 
@@ -74,7 +71,7 @@ class Listener:
         """What is said, words with times; the language is detected when none is given."""
         key = (clip.id, language)
         if key not in self._heard:
-            _forget(self._heard)
+            forget_oldest(self._heard, most=_REMEMBERED)
             self._heard[key] = transcribe_clip(
                 clip, self.speech(clip), self.transcriber, language=language or None
             )
@@ -99,8 +96,3 @@ class Listener:
         return check_text(
             given, heard, alignment, speech, duration_s=clip.duration_s, thresholds=self.thresholds
         )
-
-
-def _forget(memory: dict[_Key, _Value]) -> None:
-    while len(memory) >= _REMEMBERED:
-        memory.pop(next(iter(memory)))

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from refprep.report.matrix import matrix_view
-from refprep.report.waveform import COLUMNS, HALF_HEIGHT, axis_ticks, outline, peak_dbfs, wav_data_uri
+from refprep.report.waveform import (
+    COLUMNS,
+    HALF_HEIGHT,
+    axis_ticks,
+    extent,
+    outline,
+    peak_dbfs,
+    place,
+    wav_data_uri,
+)
 from refprep.types import Reference, SampleFormat
 
 _IN_CHARACTERS = ("zh", "ja", "ko", "yue")
@@ -32,7 +41,7 @@ def report_view(document: Mapping[str, Any], reference: Reference, *, name: str)
         "clips": clips,
         "silences": _silences(clips, reference),
         "ticks": [
-            {"time_s": t, "at": _percent(t, reference.duration_s)} for t in axis_ticks(reference.duration_s)
+            {"time_s": t, "at": place(t, reference.duration_s)} for t in axis_ticks(reference.duration_s)
         ],
         "outline": outline(reference.samples),
         "columns": COLUMNS,
@@ -64,34 +73,19 @@ def _rows(document: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
     return document.get(key) or []
 
 
-def _percent(time_s: float, duration_s: float) -> str:
-    """A place on the time axis as an SVG length."""
-    return f"{min(100.0, max(0.0, 100.0 * time_s / duration_s if duration_s else 0.0)):.3f}%"
-
-
-def _extent(start_s: float, end_s: float, duration_s: float) -> dict[str, Any]:
-    return {
-        "start_s": start_s,
-        "end_s": end_s,
-        "at": _percent(start_s, duration_s),
-        "width": _percent(end_s - start_s, duration_s),
-        "middle": _percent((start_s + end_s) / 2, duration_s),
-    }
-
-
 def _clip_view(row: Mapping[str, Any], number: int, reference: Reference) -> dict[str, Any]:
     rate_hz, duration_s = reference.sample_rate_hz, reference.duration_s
     start_s = row["start_sample"] / rate_hz
     # Word times count from the clip's own start.
     words = [
-        {"text": text, **_extent(start_s + word_start_s, start_s + word_end_s, duration_s)}
+        {"text": text, **extent(start_s + word_start_s, start_s + word_end_s, duration_s)}
         for text, word_start_s, word_end_s in (row.get("coverage") or {}).get("words") or []
     ]
     return {
         "number": number,
         "row": row,
         "words": words,
-        **_extent(start_s, row["end_sample"] / rate_hz, duration_s),
+        **extent(start_s, row["end_sample"] / rate_hz, duration_s),
     }
 
 
@@ -100,7 +94,7 @@ def _silences(clips: Sequence[Mapping[str, Any]], reference: Reference) -> list[
     ends = [0.0, *(clip["end_s"] for clip in clips)]
     starts = [*(clip["start_s"] for clip in clips), reference.duration_s]
     return [
-        {"kind": "tail" if k == len(clips) else "gap", **_extent(end, start, reference.duration_s)}
+        {"kind": "tail" if k == len(clips) else "gap", **extent(end, start, reference.duration_s)}
         for k, (end, start) in enumerate(zip(ends, starts, strict=True))
         if start - end > 0.5 / reference.sample_rate_hz
     ]

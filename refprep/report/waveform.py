@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import wave
+from typing import Any
 
 import numpy as np
 
@@ -17,24 +18,25 @@ _STEPS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 
 _MAX_TICKS = 16
 
 
-def outline(samples: Samples) -> str:
+def outline(samples: Samples, columns: int = COLUMNS) -> str:
     """Lowest and highest sample of each column as one closed SVG path.
 
     Args:
         samples: (T,) float32.
+        columns: How many, at most: clips shorter than this many samples get one for each.
 
     Returns:
-        A path in a box of ``COLUMNS`` by ``2 * HALF_HEIGHT``, scaled so that the loudest sample touches an edge, half a
+        A path in a box of ``columns`` by ``2 * HALF_HEIGHT``, scaled so that the loudest sample touches an edge, half a
         unit thick at least, so that silence is a line and not nothing. Empty without samples.
     """
     if samples.shape[0] == 0:
         return ""
-    count = min(COLUMNS, int(samples.shape[0]))
+    count = min(columns, int(samples.shape[0]))
     starts = np.arange(count) * samples.shape[0] // count
     scale = HALF_HEIGHT / max(float(np.max(np.abs(samples))), 1e-9)
     top = HALF_HEIGHT - np.maximum.reduceat(samples, starts) * scale - 0.25
     bottom = HALF_HEIGHT - np.minimum.reduceat(samples, starts) * scale + 0.25
-    x = (np.arange(count) + 0.5) * (COLUMNS / count)
+    x = (np.arange(count) + 0.5) * (columns / count)
     there = [f"{a:.4g} {b:.1f}" for a, b in zip(x, top, strict=True)]
     back = [f"{a:.4g} {b:.1f}" for a, b in zip(x[::-1], bottom[::-1], strict=True)]
     return "M" + "L".join([*there, *back]) + "Z"
@@ -50,6 +52,22 @@ def axis_ticks(duration_s: float) -> list[float]:
     """Round times from zero up to the end, seconds, at most seventeen."""
     step_s = next((s for s in _STEPS_S if duration_s / s <= _MAX_TICKS), duration_s / _MAX_TICKS)
     return [round(k * step_s, 3) for k in range(int(duration_s / step_s + 1e-9) + 1)] if step_s else [0.0]
+
+
+def place(time_s: float, duration_s: float) -> str:
+    """A place on the time axis as an SVG length."""
+    return f"{min(100.0, max(0.0, 100.0 * time_s / duration_s if duration_s else 0.0)):.3f}%"
+
+
+def extent(start_s: float, end_s: float, duration_s: float) -> dict[str, Any]:
+    """A stretch of time with its place on the axis."""
+    return {
+        "start_s": start_s,
+        "end_s": end_s,
+        "at": place(start_s, duration_s),
+        "width": place(end_s - start_s, duration_s),
+        "middle": place((start_s + end_s) / 2, duration_s),
+    }
 
 
 def wav_data_uri(samples: Samples, sample_rate_hz: int) -> str:

@@ -20,7 +20,7 @@ def test_defaults_where_there_is_no_file(tmp_path):
 def test_the_defaults_are_what_the_documentation_says():
     assert Config() == Config(
         ModelConfig("auto", "auto", "auto", 0),
-        LintConfig((), (), "error"),
+        LintConfig((), (), {}, {}, False, "", "", "error", 1, True),
         BuildConfig(12.0, 30.0, 12.0, "zeros-120ms", "zeros-160ms", None, 1.0),
     )
 
@@ -33,7 +33,7 @@ def test_a_file_sets_what_it_names(tmp_path):
     )
     config = load_config(tmp_path)
     assert config.models == ModelConfig(asr="whisper-base", threads=4)
-    assert config.lint == LintConfig(("RP1",), ("RP106",), "warning")
+    assert config.lint == LintConfig(("RP1",), ("RP106",), fail_on="warning")
     assert config.build == BuildConfig(min_s=6.0, gap="zeros-80ms", threshold=0.8)
     assert isinstance(config.build.min_s, float)
 
@@ -57,7 +57,7 @@ def test_pyproject_counts_where_it_has_our_table(tmp_path):
     project.write_text('[tool.refprep.models]\nasr = "project"\n')
     assert load_config(deep).models.asr == "project"
     project.write_text("[tool.refprep]\n")
-    assert load_config(deep) == Config()
+    assert load_config(deep) == Config(folder=str(tmp_path / "package"))
     (tmp_path / "package" / "refprep.toml").write_text('[models]\nasr = "own"\n')
     assert load_config(deep).models.asr == "own"
 
@@ -98,7 +98,9 @@ def test_known_names_are_told():
     assert caught.value.fix == "Known sections: models, lint, build."
     with pytest.raises(ConfigError) as caught:
         parse_config({"lint": {"fail": "x"}}, "x")
-    assert caught.value.fix == "Known keys: select, ignore, fail_on."
+    assert (
+        caught.value.fix == "Known keys: " + ", ".join(f.name for f in dataclasses.fields(LintConfig)) + "."
+    )
 
 
 def test_an_error_in_pyproject_names_the_table(tmp_path):
@@ -126,11 +128,18 @@ VALUES = {
     "int": st.integers(-9, 9),
     "float": st.floats(-9, 9),
     "float | None": st.floats(-9, 9),
+    "bool": st.booleans(),
     "tuple[str, ...]": st.lists(st.text(max_size=3), max_size=3),
+    "Mapping[str, str]": st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=3),
+    "Mapping[str, tuple[str, ...]]": st.dictionaries(
+        st.text(max_size=3), st.lists(st.text(max_size=3), max_size=3).map(tuple), max_size=3
+    ),
 }
 FIELDS = [
     (section.name, field.name, str(field.type))
-    for section, kind in zip(dataclasses.fields(Config), (ModelConfig, LintConfig, BuildConfig), strict=True)
+    for section, kind in zip(
+        dataclasses.fields(Config)[:3], (ModelConfig, LintConfig, BuildConfig), strict=True
+    )
     for field in dataclasses.fields(kind)
 ]
 
@@ -139,13 +148,41 @@ FIELDS = [
 def test_every_field_can_be_set_with_either_spelling(data):
     section, name, kind = data.draw(st.sampled_from(FIELDS))
     value = data.draw(VALUES[kind])
+    written = (
+        {k: list(v) if isinstance(v, tuple) else v for k, v in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
     spelled = data.draw(st.sampled_from([name, name.replace("_", "-")]))
-    config = parse_config({section: {spelled: value}}, "x")
+    config = parse_config({section: {spelled: written}}, "x")
     assert getattr(getattr(config, section), name) == (tuple(value) if isinstance(value, list) else value)
     others = dataclasses.replace(
         getattr(config, section), **{name: getattr(getattr(Config(), section), name)}
     )
     assert others == getattr(Config(), section)
+
+
+@pytest.mark.parametrize(
+    ("text", "ignore", "per_file"),
+    [
+        ("[lint]\nignore = ['RP205']\n", ("RP205",), {}),
+        ("[lint.ignore]\nRP205 = 'room tone is wanted'\n", ("RP205",), {}),
+        ("[lint.per-file-ignores]\n'old/*' = ['RP2', 'RP303']\n", (), {"old/*": ("RP2", "RP303")}),
+        ("[lint.per-file-ignores.'old/*']\nRP2 = 'tapes of 1970'\n", (), {"old/*": ("RP2",)}),
+    ],
+)
+def test_an_ignore_is_a_list_or_a_table_with_reasons(tmp_path, text, ignore, per_file):
+    (tmp_path / "refprep.toml").write_text(text)
+    config = load_config(tmp_path)
+    assert (config.lint.ignore, config.lint.per_file_ignores) == (ignore, per_file)
+    assert config.folder == str(tmp_path)
+
+
+@pytest.mark.parametrize("reason", ["''", "' '", "1", "true"])
+def test_a_reason_says_something(tmp_path, reason):
+    (tmp_path / "refprep.toml").write_text(f"[lint.ignore]\nRP205 = {reason}\n")
+    with pytest.raises(ConfigError, match="with reasons"):
+        load_config(tmp_path)
 
 
 def test_a_start_that_is_relative_has_parents(tmp_path, monkeypatch):

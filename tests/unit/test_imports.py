@@ -15,11 +15,11 @@ PACKAGE = ROOT / "refprep"
 # A part imports from layers above its own line. Within a line the parts stand beside each other; the few that do
 # import a neighbour are listed.
 LAYERS = (
-    ("types", "units", "errors", "atomic"),
+    ("types", "units", "errors", "atomic", "memory"),
     ("protocols", "config", "manifest", "text", "dsp"),
     ("linter",),
     ("pipeline",),
-    ("models", "voice", "utterances", "report", "bench"),
+    ("models", "voice", "utterances", "report", "bench", "measure"),
     ("api",),
     ("cli",),
     ("__main__",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from refprep.linter.formats.place import place_of, statement, within
@@ -19,14 +19,17 @@ _IN_DATA = {
 _IN_PROPERTY = {**_IN_DATA, ord(":"): "%3A", ord(","): "%2C"}
 
 
-def to_github(reports: Sequence[FileReport], *, root: Path) -> str:
+def to_github(reports: Iterable[FileReport], *, root: Path) -> Iterator[str]:
     """One command a finding, at the manifest row or the audio file.
 
     Args:
         reports: Of the run.
         root: The checkout, absolute: files inside are named relative to it.
+
+    Yields:
+        Lines.
     """
-    return "\n".join(_command(r, f, root) for r in reports for f in r.findings)
+    yield from (_command(r, f, root) for r in reports for f in r.findings)
 
 
 def _command(report: FileReport, finding: Finding, root: Path) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from refprep.linter.explain import page, sections
 from refprep.linter.formats.place import place_of, statement, within
+from refprep.linter.formats.stream import stream_object
 from refprep.linter.render import finding_json
 from refprep.linter.rule import Finding, Rule, Severity
 from refprep.linter.run import FileReport
@@ -22,31 +22,37 @@ _LINK = re.compile(r"\[(?=[^\]]*\]\()")
 
 
 def to_sarif(
-    reports: Sequence[FileReport],
+    reports: Iterable[FileReport],
     rules: Mapping[str, Rule],
-    models: Mapping[str, str],
+    models: Callable[[], Mapping[str, str]],
     version: str,
     *,
     root: Path,
-) -> str:
+) -> Iterator[str]:
     """One run.
 
     Args:
         reports: Of the run.
         rules: Code -> Rule: those that ran.
-        models: Role -> name.
+        models: Gives role -> name; asked when all reports are in.
         version: Of refprep.
         root: The checkout, absolute: files inside are named relative to it, as code scanning asks.
+
+    Yields:
+        The document in parts that end where a line ends, without the line feed.
     """
     index = {code: k for k, code in enumerate(rules)}
     driver = {"name": "refprep", "version": version, "rules": [_rule(r) for r in rules.values()]}
-    run = {
-        "tool": {"driver": driver},
-        "invocations": [{"executionSuccessful": True}],
-        "results": [_result(r, f, index, root) for r in reports for f in r.findings],
-        "properties": {"models": dict(models)},
-    }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+    results = (_result(r, f, index, root) for r in reports for f in r.findings)
+    yield f'{{\n  "$schema": "{_SCHEMA}",\n  "version": "2.1.0",\n  "runs": ['
+    yield from stream_object(
+        {"tool": {"driver": driver}, "invocations": [{"executionSuccessful": True}]},
+        "results",
+        results,
+        lambda: {"properties": {"models": dict(models())}},
+        indent=4,
+    )
+    yield "  ]\n}"
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from refprep.linter.render import file_json, finding_json
 from refprep.linter.run import FileReport
@@ -16,19 +16,27 @@ COLUMNS = ("path", *_FINDING, *_FILE)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def to_csv(reports: Sequence[FileReport]) -> str:
+def to_csv(reports: Iterable[FileReport]) -> Iterator[str]:
     """A header and a row for every finding; a file without findings has one row with an empty code.
 
     A text that a spreadsheet would run as a formula gets a ``'`` in front.
+
+    Yields:
+        The document in parts that end where a line ends, without the line feed.
     """
-    file = io.StringIO()
-    # Every text is quoted: older csv modules leave a bare carriage return unquoted, which ends the row for readers.
-    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    yield _rows([COLUMNS])
     for report in reports:
+        rows = []
         for found in [finding_json(f) for f in report.findings] or [{}]:
             row = {**dict.fromkeys(COLUMNS), **found, **file_json(report)}
-            writer.writerow([_cell(row[name]) for name in COLUMNS])
+            rows.append([_cell(row[name]) for name in COLUMNS])
+        yield _rows(rows)
+
+
+def _rows(rows: Iterable[Sequence[object]]) -> str:
+    file = io.StringIO()
+    # Every text is quoted: older csv modules leave a bare carriage return unquoted, which ends the row for readers.
+    csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows(rows)
     return file.getvalue().removesuffix("\n")
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +33,12 @@ from refprep.manifest import Utterance
 from refprep.types import Alignment, Span, Word
 
 ROOT = Path("/home/ci/voices")
+
+
+def whole(parts: Iterable[str]) -> str:
+    return "\n".join(parts)
+
+
 MODELS = {"transcriber": "whisper-base", "aligner": 'an "odd" <name>'}
 GIVEN = "Before winter came they carried"
 HOSTILE = [
@@ -110,7 +117,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 
 def test_csv_has_a_row_for_every_finding_and_one_for_a_clean_file(failing):
-    text = to_csv([failing, report(audio="clean.wav")])
+    text = whole(to_csv([failing, report(audio="clean.wav")]))
     assert text.splitlines()[0] == ",".join(f'"{c}"' for c in COLUMNS)
     first, second, third = rows_of(text)
     assert (first["path"], first["code"], first["severity"]) == ("clips/ana.wav", "RP101", "error")
@@ -126,18 +133,18 @@ def test_csv_has_a_row_for_every_finding_and_one_for_a_clean_file(failing):
 
 
 def test_csv_of_nothing_is_its_header():
-    assert rows_of(to_csv([])) == []
+    assert rows_of(whole(to_csv([]))) == []
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_csv_carries_any_text(text):
-    (row,) = rows_of(to_csv([report(finding(message=text))]))
+    (row,) = rows_of(whole(to_csv([report(finding(message=text))])))
     assert row["message"].removeprefix("'") == text
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"])
 def test_csv_defuses_formulas(start):
-    (row,) = rows_of(to_csv([report(finding(message=f"{start}1+1"), audio="-a.wav")]))
+    (row,) = rows_of(whole(to_csv([report(finding(message=f"{start}1+1"), audio="-a.wav")])))
     assert row["message"] == f"'{start}1+1"
     assert row["path"] == "'-a.wav"
 
@@ -147,7 +154,7 @@ def test_csv_defuses_formulas(start):
 
 def test_junit_counts_agree(failing):
     reports = [failing, report(finding()), report(audio="clean.wav")]
-    root = ElementTree.fromstring(to_junit(reports, MODELS, "1.2.3"))
+    root = ElementTree.fromstring(whole(to_junit(reports, lambda: MODELS, "1.2.3")))
     suite = root.find("testsuite")
     assert suite is not None
     cases = suite.findall("testcase")
@@ -168,7 +175,7 @@ def test_junit_counts_agree(failing):
 
 def test_junit_has_one_failure_a_file_that_names_every_error():
     found = [finding("RP101", Severity.ERROR), finding("RP104", Severity.ERROR), finding("RP104", Severity.ERROR)]  # fmt: skip
-    (failure,) = ElementTree.fromstring(to_junit([report(*found)], {}, "1")).iter("failure")
+    (failure,) = ElementTree.fromstring(whole(to_junit([report(*found)], dict, "1"))).iter("failure")
     assert failure.get("type") == "RP101,RP104"
     assert str(failure.get("message")).endswith("(and 2 more)")
     assert str(failure.text).count(" error: ") == 3
@@ -177,7 +184,9 @@ def test_junit_has_one_failure_a_file_that_names_every_error():
 @pytest.mark.parametrize("severity", Severity)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_junit_stays_well_formed(text, severity):
-    document = to_junit([report(finding(message=text, severity=severity), audio=f"{text}.wav")], {}, text)
+    document = whole(
+        to_junit([report(finding(message=text, severity=severity), audio=f"{text}.wav")], dict, text)
+    )
     root = ElementTree.fromstring(document.encode("utf-8"))
     told = "".join(root.itertext())
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", told)
@@ -309,7 +318,9 @@ SARIF_SCHEMA = {
 
 def sarif(*reports: FileReport, rules=None):
     """The one run, checked."""
-    text = to_sarif(reports, all_rules() if rules is None else rules, MODELS, "1.2.3", root=ROOT)
+    text = whole(
+        to_sarif(reports, all_rules() if rules is None else rules, lambda: MODELS, "1.2.3", root=ROOT)
+    )
     document = json.loads(text)
     jsonschema.Draft202012Validator(SARIF_SCHEMA).validate(document)
     (run,) = document["runs"]
@@ -406,29 +417,29 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
 
 
 def test_github_annotates_the_row(failing):
-    (name, properties, message), (other, _, whole) = commands(to_github([failing, report()], root=ROOT))
+    (name, properties, message), (other, _, told) = commands(whole(to_github([failing, report()], root=ROOT)))
     assert name == "error"
     assert properties == {"file": "clips/all.jsonl", "line": "12", "title": "RP101 uncovered-audio-tail"}
     assert message.startswith("clips/ana.wav: 2.50-4.50 s: The last 2.00 s of speech have no text")
-    assert (other, whole) == ("warning", "clips/ana.wav: 0.9 % clipped. Record with less gain.")
+    assert (other, told) == ("warning", "clips/ana.wav: 0.9 % clipped. Record with less gain.")
 
 
 def test_github_annotates_the_audio_and_escapes_as_the_toolkit_does():
     found = finding(severity=Severity.INFO, message="50 % of\r\nit: a, b")
-    assert to_github([report(found, audio="a,b:c%.wav")], root=ROOT) == (
+    assert whole(to_github([report(found, audio="a,b:c%.wav")], root=ROOT)) == (
         "::notice file=a%2Cb%3Ac%25.wav,title=RP201 clipped-samples::50 %25 of%0D%0Ait: a, b. Record with less gain."
     )
 
 
 def test_github_names_a_file_outside_the_checkout_as_it_is_and_is_silent_without_findings():
-    ((_, properties, _),) = commands(to_github([report(finding(), audio="/tmp/a.wav")], root=ROOT))
+    ((_, properties, _),) = commands(whole(to_github([report(finding(), audio="/tmp/a.wav")], root=ROOT)))
     assert properties["file"] == "/tmp/a.wav"
-    assert to_github([report()], root=ROOT) == ""
+    assert whole(to_github([report()], root=ROOT)) == ""
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_github_is_one_command_whatever_the_text(text):
-    line = to_github([report(finding(message=text), audio=f"{text}.wav", source=f"{text}.jsonl:3")], root=ROOT)  # fmt: skip
+    line = whole(to_github([report(finding(message=text), audio=f"{text}.wav", source=f"{text}.jsonl:3")], root=ROOT))  # fmt: skip
     ((_, properties, message),) = commands(line.encode("utf-8", "replace").decode("utf-8"))
     assert (properties["line"], properties["title"]) == ("3", "RP201 clipped-samples")
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", message)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import re
+from dataclasses import replace
 
 import pytest
 import test_rules_identity
+import test_rules_manifest
 import test_rules_signal
 import test_rules_text
 from hypothesis import given
@@ -16,16 +18,23 @@ from refprep.errors import RefprepError, UsageError
 from refprep.linter.explain import SECTIONS, markdown_table, page, rule_row, sections
 from refprep.linter.registry import all_rules, select_rules
 from refprep.linter.rule import FixAvailability, Rule, Severity
+from refprep.linter.speakers import SpeakerClaim
+from refprep.linter.waivers import WaiverUse
 from refprep.manifest import Utterance
 from refprep.types import Admission, AudioSource, IdentityCase, QualityReport, TextCheck
 
 RULES = all_rules()
-NOUNS = (RefprepError, Utterance, AudioSource, TextCheck, QualityReport, IdentityCase, Admission)
+NOUNS = (
+    RefprepError, Utterance, AudioSource, TextCheck, QualityReport, IdentityCase, Admission, SpeakerClaim, WaiverUse,
+)  # fmt: skip
 TOPICS = {"RP0": {RefprepError, AudioSource}, "RP1": {TextCheck, Utterance}, "RP2": {QualityReport}}
 
 # A rule that is added needs a line in one of the tables: a value on which it fires and one on which it stays quiet.
-FIRES = {**test_rules_signal.FIRES, **test_rules_text.FIRES, **test_rules_identity.FIRES}
-QUIET = {**dict.fromkeys(test_rules_signal.FIRES), **test_rules_text.QUIET, **test_rules_identity.QUIET}
+TABLES = (test_rules_text, test_rules_identity, test_rules_manifest)
+FIRES = test_rules_signal.FIRES | {code: value for table in TABLES for code, value in table.FIRES.items()}
+QUIET = dict.fromkeys(test_rules_signal.FIRES) | {
+    c: value for table in TABLES for c, value in table.QUIET.items()
+}
 
 
 def test_every_rule_has_a_fixture_that_fires_and_one_that_stays_quiet():
@@ -121,8 +130,31 @@ def test_a_rule_is_frozen():
 # --------------------------------------------------------------------------- choosing
 
 
-def test_all_rules_by_default():
-    assert select_rules() == RULES
+def test_all_rules_by_default_but_those_in_preview():
+    assert select_rules() == {c: r for c, r in RULES.items() if not r.is_preview}
+    assert select_rules(preview=True) == RULES
+
+
+@pytest.mark.parametrize(
+    ("options", "runs"),
+    [({}, False), ({"preview": True}, True), ({"select": ("RP101",)}, True), ({"select": ("RP1",)}, False),
+     ({"select": ("RP1",), "preview": True}, True), ({"preview": True, "ignore": ("RP101",)}, False)],
+)  # fmt: skip
+def test_a_preview_rule_runs_when_it_is_asked_for(monkeypatch, options, runs):
+    rules = {**RULES, "RP101": replace(RULES["RP101"], is_preview=True)}
+    monkeypatch.setattr("refprep.linter.registry.all_rules", lambda: rules)
+    assert ("RP101" in select_rules(**options)) == runs
+
+
+def test_a_severity_can_be_changed_and_the_longest_prefix_knows_best():
+    chosen = select_rules(severity={"rp2": "error", "RP209": "info", "RP20": "warning"})
+    assert chosen["RP210"].severity is Severity.ERROR
+    assert chosen["RP201"].severity is Severity.WARNING
+    assert chosen["RP209"].severity is Severity.INFO
+    assert chosen["RP101"] == RULES["RP101"]
+    for wrong in ({"RP209": "fatal"}, {"RP8": "error"}, {"": "error"}):
+        with pytest.raises(UsageError):
+            select_rules(severity=wrong)
 
 
 @pytest.mark.parametrize("name", ["RP101", "rp1", "RP1", "RP", "Rp10"])
@@ -150,5 +182,5 @@ def test_an_empty_name_names_no_rule():
 )
 def test_ignore_wins_over_select(select, ignore):
     chosen = select_rules(tuple(select), tuple(ignore))
-    assert set(chosen) == (set(select) or set(RULES)) - set(ignore)
+    assert set(chosen) == (set(select) or set(select_rules())) - set(ignore)
     assert list(chosen) == sorted(chosen)

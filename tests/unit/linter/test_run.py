@@ -6,7 +6,8 @@ from pathlib import Path
 
 from refprep.errors import AudioDecodeError
 from refprep.linter.rule import Finding, FixAvailability, Hit, Rule, Severity
-from refprep.linter.run import FileReport, count_by_severity, run_rules
+from refprep.linter.run import FileReport, run_rules
+from refprep.linter.tally import Tally
 from refprep.manifest import Utterance
 from refprep.types import Span
 
@@ -75,5 +76,16 @@ def test_the_worst_finding_and_the_counts():
     assert bad.worst is Severity.ERROR
     assert mild.worst is Severity.WARNING
     assert bad.path == "clips/a.wav"
-    assert count_by_severity([quiet, bad, mild]) == {Severity.ERROR: 2, Severity.WARNING: 2, Severity.INFO: 2}
+    tally = Tally()
+    assert list(tally.watch([quiet, bad, mild])) == [quiet, bad, mild]
+    assert tally.summary() == {
+        "files": 3,
+        "files_with_findings": 2,
+        "errors": 2,
+        "warnings": 2,
+        "infos": 2,
+        "known": 0,
+    }
+    assert tally.has_at_least(Severity.ERROR)
+    assert not Tally().has_at_least(Severity.INFO)
     assert [s.rank for s in (Severity.INFO, Severity.WARNING, Severity.ERROR)] == [0, 1, 2]
