@@ -11,11 +11,12 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from rapidfuzz.distance import Indel, Levenshtein
-from rapidfuzz.process import cdist
+from rapidfuzz.distance import Indel
 
-from refprep.text.normalise import FILLERS, Reading, fold, readings, sound_key
+from refprep.text.fillers import is_filler
+from refprep.text.normalise import fold
+from refprep.text.path import Step, WeighedTokens, lay_beside
+from refprep.text.settle import Tokens, settle
 from refprep.text.words import is_spaceless
 
 # A Han character stands for a syllable or two, a kana for less: in letters of an alphabetic script.
@@ -23,8 +24,6 @@ _HAN_LETTERS = 3.5
 _KANA_LETTERS = 2.0
 _MIN_SURPLUS_LETTERS = 3.0
 _SAME_SPELLING = 0.8
-_HEAD_GAP, _INNER_GAP, _TAIL_GAP = 0.25, 0.5, 0.0  # letters that opening a gap costs
-_PAIR, _GIVEN_ONLY, _HEARD_ONLY = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,42 +79,25 @@ class Comparison:
         return self.distance / max(1, self.num_heard_tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tokens:
-    """One text, flattened to spoken tokens."""
-
-    texts: list[str]
-    keys: list[str]
-    owners: list[int]
-    letters: list[float]
-
-
 def compare(given: Sequence[str], heard: Sequence[str], language: str) -> Comparison:
     """Find where a given text departs from a heard one.
 
-    Every word starts with its plainest reading; words with several are then settled one after another, each taking
-    the reading that brings the texts closest, until nothing moves. Digits start once as numbers and once digit by
-    digit, and the closer start wins.
+    Words take the readings that bring the texts closest (``refprep.text.settle``); what is left is laid beside each other.
 
     Args:
         given: Written words (``refprep.text.words.split_words``).
         heard: Words of a recogniser.
         language: BCP 47, of both.
     """
-    given_options = [readings(w, language) for w in given]
-    heard_options = [readings(w, language) for w in heard]
-    settled = _settle(given_options, heard_options, 0, language)
-    if settled[0] and any(len(o) > 1 for o in (*given_options, *heard_options)):
-        settled = min(settled, _settle(given_options, heard_options, -1, language), key=lambda s: s[0])
-    distance, given_readings, heard_readings = settled
-    left = _flatten(given_readings, language)
-    right = _flatten(heard_readings, language)
-    steps = _lay_beside(left, right)
+    distance, given_tokens, heard_tokens = settle(given, heard, language)
+    left, right = _weigh(given_tokens, language), _weigh(heard_tokens, language)
+    steps = lay_beside(left, right)
     differences, missing, extra = _stretches(steps, left, right, given, heard)
     pairs = dict.fromkeys(
-        (left.owners[i], right.owners[j])
+        pair
         for i, j in steps
         if i is not None and j is not None and left.keys[i] == right.keys[j]
+        for pair in _word_pairs(left.owners[i], right.owners[j])
     )
     total = sum(left.letters) + sum(right.letters)
     cost = _cost(steps, left, right)
@@ -131,44 +113,16 @@ def compare(given: Sequence[str], heard: Sequence[str], language: str) -> Compar
     )
 
 
-def _settle(
-    given: list[tuple[Reading, ...]], heard: list[tuple[Reading, ...]], start: int, language: str
-) -> tuple[int, list[Reading], list[Reading]]:
-    chosen = ([o[start] for o in given], [o[start] for o in heard])
-    options = (given, heard)
-
-    def distance() -> int:
-        return Levenshtein.distance(_keys(chosen[0], language), _keys(chosen[1], language))
-
-    best = distance()
-    for _ in range(3):
-        moved = False
-        for side in (0, 1):
-            for index, choices in enumerate(options[side]):
-                if len(choices) < 2 or best == 0:
-                    continue
-                kept = chosen[side][index]
-                for choice in choices:
-                    chosen[side][index] = choice
-                    now = distance()
-                    if now < best:
-                        best, kept, moved = now, choice, True
-                chosen[side][index] = kept
-        if not moved or best == 0:
-            break
-    return best, chosen[0], chosen[1]
-
-
-def _keys(chosen: Sequence[Reading], language: str) -> list[str]:
-    return [sound_key(token, language) for reading in chosen for token in reading]
-
-
-def _flatten(chosen: Sequence[Reading], language: str) -> _Tokens:
-    owners = [word for word, reading in enumerate(chosen) for _ in reading]
-    texts = [token for reading in chosen for token in reading]
+def _weigh(tokens: Tokens, language: str) -> WeighedTokens:
     # A filler weighs nothing: people do not write them down, recognisers do not hear them.
-    letters = [0.0 if token in FILLERS else _letters(token) for token in texts]
-    return _Tokens(texts, _keys(chosen, language), owners, letters)
+    letters = [0.0 if is_filler(token, language) else _letters(token) for token in tokens.texts]
+    return WeighedTokens(tokens.texts, tokens.keys, tokens.owners, letters)
+
+
+def _word_pairs(given: tuple[int, int], heard: tuple[int, int]) -> list[tuple[int, int]]:
+    """Written words that share a token; words that are read together are paired in order, the last with all left over."""
+    count = max(given[1] - given[0], heard[1] - heard[0])
+    return [(min(given[0] + k, given[1] - 1), min(heard[0] + k, heard[1] - 1)) for k in range(count)]
 
 
 def _letters(token: str) -> float:
@@ -181,11 +135,11 @@ def _letters(token: str) -> float:
     return total
 
 
-def _is_same(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> bool:
+def _is_same(left: WeighedTokens, right: WeighedTokens, i: int | None, j: int | None) -> bool:
     return i is not None and j is not None and left.keys[i] == right.keys[j]
 
 
-def _step_cost(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> float:
+def _step_cost(left: WeighedTokens, right: WeighedTokens, i: int | None, j: int | None) -> float:
     if i is None:
         return right.letters[j] if j is not None else 0.0
     if j is None:
@@ -194,7 +148,7 @@ def _step_cost(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> f
     return both * (1.0 - float(Indel.normalized_similarity(left.keys[i], right.keys[j])))
 
 
-def _cost(steps: Sequence[tuple[int | None, int | None]], left: _Tokens, right: _Tokens) -> float:
+def _cost(steps: Sequence[Step], left: WeighedTokens, right: WeighedTokens) -> float:
     """Letters that differ along a path. A run that spells the same, cut otherwise ("fire fox", "firefox"), costs little."""
     total = 0.0
     for same, group in itertools.groupby(steps, key=lambda step: _is_same(left, right, *step)):
@@ -213,69 +167,14 @@ def _cost(steps: Sequence[tuple[int | None, int | None]], left: _Tokens, right: 
     return total
 
 
-def _step_letters(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> float:
+def _step_letters(left: WeighedTokens, right: WeighedTokens, i: int | None, j: int | None) -> float:
     return (left.letters[i] if i is not None else 0.0) + (right.letters[j] if j is not None else 0.0)
 
 
-def _lay_beside(left: _Tokens, right: _Tokens) -> list[tuple[int | None, int | None]]:
-    """Cheapest path through both texts in letters: pairs (i, j), (i, None) given only, (None, j) heard only.
-
-    Opening a gap costs half a letter between words that agree, a quarter before all of them and nothing after
-    (Gotoh's affine gaps): of several cheapest paths that keeps what is missing in one piece, and at an edge where
-    it can lie there.
-    """
-    n, m = len(left.keys), len(right.keys)
-    if not n or not m:
-        return [(i, None) for i in range(n)] + [(None, j) for j in range(m)]
-    lefts, rights = left.letters, right.letters
-    similarity = cdist(left.keys, right.keys, scorer=Indel.normalized_similarity, dtype=np.float64)
-    swap = (np.asarray(lefts)[:, None] + np.asarray(rights)[None, :]) * (1.0 - similarity)
-    # Below half alike two words are two words: leaving both over keeps surplus stretches whole.
-    swaps = np.where(similarity >= 0.5, swap, np.inf).tolist()
-    # Three states a cell: the last step paired two words, left a given one over, or left a heard one over.
-    infinite = float("inf")
-    cost = [[[infinite] * 3 for _ in range(m + 1)] for _ in range(n + 1)]
-    came = [[[0] * 3 for _ in range(m + 1)] for _ in range(n + 1)]
-    cost[0][0][_PAIR] = 0.0
-    for i in range(n + 1):
-        for j in range(m + 1):
-            opening = _HEAD_GAP if i == 0 or j == 0 else _TAIL_GAP if i == n or j == m else _INNER_GAP
-            moves = []
-            if i and j:
-                moves.append((_PAIR, i - 1, j - 1, swaps[i - 1][j - 1]))
-            if i:
-                moves.append((_GIVEN_ONLY, i - 1, j, lefts[i - 1]))
-            if j:
-                moves.append((_HEARD_ONLY, i, j - 1, rights[j - 1]))
-            for state, pi, pj, price in moves:
-                for previous in (_PAIR, _GIVEN_ONLY, _HEARD_ONLY):
-                    opened = opening if state != _PAIR and previous == _PAIR else 0.0
-                    total = cost[pi][pj][previous] + price + opened
-                    if total < cost[i][j][state]:
-                        cost[i][j][state] = total
-                        came[i][j][state] = previous
-    steps: list[tuple[int | None, int | None]] = []
-    i, j = n, m
-    state = min((_HEARD_ONLY, _GIVEN_ONLY, _PAIR), key=lambda k: cost[n][m][k])
-    while i or j:
-        previous = came[i][j][state]
-        if state == _PAIR:
-            i, j = i - 1, j - 1
-            steps.append((i, j))
-        elif state == _GIVEN_ONLY:
-            i -= 1
-            steps.append((i, None))
-        else:
-            j -= 1
-            steps.append((None, j))
-        state = previous
-    return steps[::-1]
-
-
 def _stretches(
-    steps: list[tuple[int | None, int | None]],
-    left: _Tokens,
-    right: _Tokens,
+    steps: list[Step],
+    left: WeighedTokens,
+    right: WeighedTokens,
     given: Sequence[str],
     heard: Sequence[str],
 ) -> tuple[list[Difference], list[Difference], list[Difference]]:
@@ -307,7 +206,7 @@ def _stretches(
     return kept, found[0], found[1]
 
 
-def _surplus(left: _Tokens, right: _Tokens, i: int | None, j: int | None) -> float:
+def _surplus(left: WeighedTokens, right: WeighedTokens, i: int | None, j: int | None) -> float:
     return (right.letters[j] if j is not None else 0.0) - (left.letters[i] if i is not None else 0.0)
 
 
@@ -331,11 +230,11 @@ def _heaviest_ranges(values: Sequence[float], *, at_least: float) -> list[tuple[
 
 
 def _difference(
-    steps: list[tuple[int | None, int | None]],
+    steps: list[Step],
     start: int,
     end: int,
-    left: _Tokens,
-    right: _Tokens,
+    left: WeighedTokens,
+    right: WeighedTokens,
     given: Sequence[str],
     heard: Sequence[str],
 ) -> Difference:
@@ -358,16 +257,16 @@ def _difference(
 
 
 def _word_range(
-    indices: list[int | None], start: int, end: int, owners: list[int], num_words: int
+    indices: list[int | None], start: int, end: int, owners: list[tuple[int, int]], num_words: int
 ) -> tuple[int, int]:
     inside = [owners[i] for i in indices[start:end] if i is not None]
     if inside:
-        return inside[0], inside[-1] + 1
+        return inside[0][0], inside[-1][1]
     before = [owners[i] for i in indices[:start] if i is not None]
     after = [owners[i] for i in indices[end:] if i is not None]
     if before and after and before[-1] == after[0]:
-        return after[0], after[0]  # inside one written word ("1984" read short): before it
-    at = before[-1] + 1 if before else (after[0] if after else num_words)
+        return after[0][0], after[0][0]  # inside one written word ("1984" read short): before it
+    at = before[-1][1] if before else (after[0][0] if after else num_words)
     return at, at
 
 

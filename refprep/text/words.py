@@ -16,6 +16,9 @@ _SPACELESS = re.compile(
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff]"
 )
 
+# Written after the kana they lengthen or voice, the half-width forms among them.
+_ON_KANA = "ー\uff70\uff9e\uff9f"
+
 _PRIMARY = re.compile(r"[-_]")
 
 
@@ -57,7 +60,7 @@ def _split_chunk(chunk: str) -> list[str]:
     words: list[str] = []
     current = ""
     for ch in chunk:
-        if is_spaceless(ch) and not unicodedata.category(ch).startswith("M") and ch != "ー":
+        if is_spaceless(ch) and not unicodedata.category(ch).startswith("M") and ch not in _ON_KANA:
             if current and not _opens(current):
                 words.append(current)
                 current = ch

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeAsr, evenly, noise_clip
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
 
 from refprep.errors import BackendError, UsageError
 from refprep.models.vad import SileroVad
-from refprep.models.whisper import FasterWhisper
+from refprep.models.whisper import FasterWhisper, mend_merges
 from refprep.pipeline.align import cut_clip
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.transcribe import plan_intervals, transcribe_clip
@@ -125,3 +128,37 @@ class TestFasterWhisper:
 def test_a_folder_without_a_model_is_a_backend_error(tmp_path: Path) -> None:
     with pytest.raises(BackendError, match="does not load"):
         FasterWhisper(tmp_path, name="none", device="cpu")
+
+
+# --------------------------------------------------------------------------- the tokenizer
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("word", [" the", " to", " that", " a", " and"])
+def test_a_common_word_is_one_token(whisper: FasterWhisper, word: str) -> None:
+    assert len(whisper._tokenizer("en").encode(word)) == 1
+
+
+@pytest.mark.weights
+@pytest.mark.speech
+def test_words_that_begin_with_t_are_as_probable_as_others(whisper: FasterWhisper, reading: Clip) -> None:
+    """Found with a tokenizer that lacked the merge of a blank and t: their probability was 0.001."""
+    words = whisper.align(cut_clip(reading, Span(1.0, 4.85)), TEXT, language="en").words
+    said = [w.probability for w in words if w.text in ("the", "times.")]
+    assert len(said) == 4
+    assert min(said) > 0.5
+
+
+def _bpe(merges: list[tuple[str, str]]) -> Tokenizer:
+    pieces = ["Ġ", "t", "h", "e", "Ġt", "he", "Ġthe", "the", "th"]
+    tokenizer = Tokenizer(BPE({p: k for k, p in enumerate(pieces)}, merges))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    return tokenizer
+
+
+def test_a_merge_that_was_taken_for_a_header_is_put_back() -> None:
+    rest = [("h", "e"), ("Ġt", "he"), ("t", "h"), ("th", "e")]
+    broken, whole = _bpe(rest), _bpe([("Ġ", "t"), *rest])
+    assert broken.encode(" the").tokens != ["Ġthe"]
+    assert mend_merges(broken).encode(" the").tokens == ["Ġthe"]
+    assert mend_merges(whole) is whole

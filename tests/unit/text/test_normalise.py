@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refprep.text.normalise import fold, readings
+from refprep.text.normalise import fold
+from refprep.text.readings import readings
 
 
 @pytest.mark.parametrize(
