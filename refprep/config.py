@@ -41,7 +41,7 @@ class LintConfig:
         per_file_ignores: Glob -> codes or prefixes to leave out for the files it fits, a list or a table likewise.
         severity: Code or prefix -> ``error``, ``warning`` or ``info`` instead of the rule's own.
         preview: Run preview rules, too.
-        profile: Engine the clips are meant for, such as ``f5-tts``; empty for none.
+        profile: Engine the clips are meant for, such as ``f5-tts``, or several with commas; empty for none.
         baseline: File of known findings; relative to the file of the settings. Empty for none.
         fail_on: ``error``, ``warning``, ``info`` or ``never``.
         jobs: Processes.

@@ -23,17 +23,7 @@ AUDIO_SUFFIXES = frozenset(
 TEXT_SUFFIXES = (".txt", ".lab")
 MANIFEST_SUFFIXES = frozenset({".jsonl", ".ndjson", ".csv", ".tsv", ".list"})
 
-_AUDIO_KEYS = (
-    "audio",
-    "path",
-    "audio_filepath",
-    "audio_path",
-    "file_name",
-    "file",
-    "wav",
-    "wav_path",
-    "filename",
-)
+_AUDIO_KEYS = tuple("audio path audio_filepath audio_path file_name file wav wav_path filename".split())
 _TEXT_KEYS = ("text", "ref_text", "transcript", "transcription", "normalized_text", "sentence")
 _LANGUAGE_KEYS = ("language", "lang", "locale")
 _SPEAKER_KEYS = ("speaker", "speaker_id", "spk", "client_id")
@@ -67,7 +57,7 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
     """Collect the utterances that the paths name, in order.
 
     Args:
-        paths: Audio files, folders, manifests, built voices.
+        paths: Audio files or their sidecars, folders, manifests, built voices.
         text: The text of the one audio file given; sidecars are not looked at then.
         language: For utterances whose manifest does not state one.
 
@@ -85,7 +75,7 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
             fix="Put the texts of several files into sidecars or a manifest.",
         )
     found: list[Utterance] = []
-    for path in paths:
+    for path in _audio_of_texts(paths) if text is None else paths:
         if text is not None:
             _require(path)
             found.append(Utterance(path, text=text, source="--text"))
@@ -103,6 +93,32 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
             for u in found
         ]
     return found
+
+
+def _audio_of_texts(paths: Sequence[Path]) -> Iterator[Path]:
+    """The paths, a sidecar replaced by its audio; who names both files of a pair means it once.
+
+    A commit hook is given whatever changed, be it the text alone.
+
+    Raises:
+        UsageError: No audio beside a text, or no such text.
+    """
+    named = set(paths)
+    for path in paths:
+        if path.suffix.lower() not in TEXT_SUFFIXES or path.is_dir():
+            yield path
+            continue
+        _require(path)
+        suffixes = (s for known in sorted(AUDIO_SUFFIXES) for s in (known, known.upper()))
+        beside = [audio for s in suffixes if (audio := path.with_suffix(s)).is_file()]
+        if not beside:
+            raise UsageError(
+                "no audio beside this text",
+                where=str(path),
+                fix="Name the audio; a text is checked where it lies beside audio of the same name.",
+            )
+        yield from (audio for audio in beside if audio not in named)
+        named.update(beside)
 
 
 def _read_path(path: Path) -> Iterator[Utterance]:
@@ -240,7 +256,7 @@ def _read_jsonl(path: Path) -> Iterator[Utterance]:
         where = f"{path}:{number}"
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ManifestError(
                 f"not JSON: {error}", where=where, fix="Write one JSON object a line."
             ) from error
@@ -270,8 +286,11 @@ def _read_csv(path: Path) -> Iterator[Utterance]:
         )
     delimiter = max(",\t|;", key=content.split("\n", 1)[0].count)
     # newline="": the csv module itself joins a quoted cell that runs over several lines.
-    reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter)
+    # strict: a quote that nobody closes would swallow the rows behind it.
+    reader = csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    first = 1
     try:
+        first = reader.line_num + 1 if reader.fieldnames else 1
         for row in reader:
             where = f"{path}:{reader.line_num}"
             if None in row:
@@ -282,9 +301,12 @@ def _read_csv(path: Path) -> Iterator[Utterance]:
                 )
             # An empty cell says that nobody knows, not that nobody speaks.
             yield _from_row(path, where, {_column(k): v for k, v in row.items() if v and v.strip()})
+            first = reader.line_num + 1
     except csv.Error as error:
         raise ManifestError(
-            f"not CSV: {error}", where=f"{path}:{reader.line_num}", fix="Quote the cells."
+            f"not CSV: {error}",
+            where=f"{path}:{first}",
+            fix='Close every quote; inside a quoted cell write "" for one.',
         ) from error
 
 
@@ -333,7 +355,7 @@ def _read_list(path: Path) -> Iterator[Utterance]:
 
 
 def _from_row(manifest: Path, where: str, row: Mapping[str, Any]) -> Utterance:
-    audio = _cell(row, _AUDIO_KEYS)
+    audio = _cell(row, _AUDIO_KEYS, where)
     if audio is None or not audio.strip():
         raise ManifestError(
             f"no audio column (one of {', '.join(_AUDIO_KEYS[:5])}, ...)",
@@ -342,9 +364,9 @@ def _from_row(manifest: Path, where: str, row: Mapping[str, Any]) -> Utterance:
         )
     return Utterance(
         audio=_audio_path(manifest.parent, audio, where),
-        text=_cell(row, _TEXT_KEYS),
-        language=(_cell(row, _LANGUAGE_KEYS) or "").strip(),
-        speaker=(_cell(row, _SPEAKER_KEYS) or "").strip(),
+        text=_cell(row, _TEXT_KEYS, where),
+        language=(_cell(row, _LANGUAGE_KEYS, where) or "").strip(),
+        speaker=(_cell(row, _SPEAKER_KEYS, where) or "").strip(),
         source=where,
         extra={k: v for k, v in row.items() if k not in _KNOWN_KEYS},
     )
@@ -362,9 +384,17 @@ def _audio_path(folder: Path, name: str, where: str) -> Path:
     return folder / name.strip()
 
 
-def _cell(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+def _cell(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
+    """The first cell of these names that says something; a number is taken as written.
+
+    Raises:
+        ManifestError: It is a list or an object.
+    """
     for name in names:
-        if name in row and row[name] is not None:
-            value = row[name]
+        value = row.get(name)
+        if isinstance(value, list | Mapping):
+            kind = "a list" if isinstance(value, list) else "an object"
+            raise ManifestError(f"{name} is {kind}", where=where, fix="Write a string.")
+        if value is not None:
             return value if isinstance(value, str) else str(value)
     return None

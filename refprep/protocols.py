@@ -39,6 +39,13 @@ class Transcriber(Protocol):
         """
         ...
 
+    def detect_language(self, clip: Clip, interval: Span) -> tuple[str, float]:
+        """Language that is heard in an interval of at most 30 s, and its probability.
+
+        A model that knows only one language gives an empty one and 0.0.
+        """
+        ...
+
 
 class Aligner(Protocol):
     """Forces a given text onto audio."""
@@ -50,6 +57,10 @@ class Aligner(Protocol):
 
     def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
         """Place every word of the text; the clip is at most 30 s long."""
+        ...
+
+    def end_probability(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Probability that the speech ends with the text; None where the model cannot tell (a text too long for it)."""
         ...
 
 

@@ -135,9 +135,17 @@ class Scene:
             clip, intervals, language=language
         )
 
+    def detect_language(self, clip: Clip, interval: Span) -> tuple[str, float]:
+        """English."""
+        return FakeAsr().detect_language(clip, interval)
+
     def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
         """The text on the script."""
         return FakeAsr({clip.id: self.script(clip)}, name=self.name).align(clip, text, language=language)
+
+    def end_probability(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Of the script."""
+        return FakeAsr({clip.id: self.script(clip)}).end_probability(clip, text, language=language)
 
     def embed(self, clip: Clip, speech: Sequence[Span]) -> Voiceprint:
         """The voice of the file's name."""

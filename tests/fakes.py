@@ -67,6 +67,26 @@ def noise_clip(
     return make_clip((integers / 2**15).astype(np.float32), sample_rate_hz, path=path)
 
 
+def voiced_clip(
+    duration_s: float,
+    speech: Sequence[Span],
+    *,
+    seed: int = 0,
+    sample_rate_hz: int = 16_000,
+    path: str = "clip.wav",
+) -> Clip:
+    """Syllables of noise where somebody speaks, digital silence elsewhere."""
+    noise = noise_clip(duration_s, seed=seed, sample_rate_hz=sample_rate_hz).samples
+    is_speech = np.zeros(len(noise), dtype=bool)
+    for span in speech:
+        start, end = round(span.start_s * sample_rate_hz), round(span.end_s * sample_rate_hz)
+        is_speech[start:end] = True
+        # Real speech has quiet moments; without any, its level would be taken for that of the noise.
+        for closure_s in np.arange(span.start_s + 0.2, span.end_s - 0.2, 0.2):
+            is_speech[round(closure_s * sample_rate_hz) : round((closure_s + 0.04) * sample_rate_hz)] = False
+    return make_clip(np.where(is_speech, noise, np.float32(0.0)), sample_rate_hz, path=path)
+
+
 def spoken(said: Said, probability: float = 0.9) -> tuple[Word, ...]:
     """Words of a script."""
     return tuple(Word(text, Span(start_s, end_s), probability) for text, start_s, end_s in said)
@@ -112,6 +132,11 @@ class FakeAsr:
             join_words(w.text for w in words), language or self.language, 1.0, words, Origin.ASR, self.name
         )
 
+    def detect_language(self, clip: Clip, interval: Span) -> tuple[str, float]:
+        """The language it was made for."""
+        del clip, interval
+        return self.language, 0.99
+
     def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
         """Each written word at the next place where it is said."""
         heard = list(spoken(self.scripts.get(clip.id, ())))
@@ -129,6 +154,13 @@ class FakeAsr:
                 placed.append(Word(written, heard[match].span, 0.9))
                 at = match + 1
         return Alignment(tuple(placed), self.name)
+
+    def end_probability(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Sure of the end where the script ends with the text's last word, sure of more words elsewhere."""
+        heard, written = self.scripts.get(clip.id, ()), split_words(text)
+        if not heard or not written:
+            return None
+        return 0.95 if _bare(heard[-1][0]) == _bare(written[-1]) else 0.01
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -116,13 +117,26 @@ def _said(check: TextCheck) -> str:
 
 
 def summarise(
-    outcomes: Sequence[LintOutcome], *, wall_s: float, audio_s: float, models: Mapping[str, str]
+    outcomes: Sequence[LintOutcome],
+    *,
+    wall_s: float,
+    audio_s: float,
+    models: Mapping[str, str],
+    span_errors_s: Sequence[float | None] = (),
 ) -> dict[str, Any]:
     """Figures of a run.
 
     Recall counts cases that must fail and do. A false alarm is a case that must pass and does not, undecided ones
     apart. ``suggested_text_wer`` is over the failing cases whose spoken text is known.
+
+    Args:
+        outcomes: Of the cases.
+        wall_s: Of the run.
+        audio_s: Of the cases.
+        models: Role -> name.
+        span_errors_s: As ``refprep.bench.spans.measure_spans`` gives them.
     """
+    errors_ms = sorted(abs(e) * 1000.0 for e in span_errors_s if e is not None)
     confusion: dict[str, Counter[str]] = {}
     languages: dict[str, Counter[str]] = {}
     for o in outcomes:
@@ -147,6 +161,9 @@ def summarise(
         "undecided": sum(o.said == "undecided" for o in outcomes),
         "undecided_of_passes": sum(o.said == "undecided" for o in must_pass),
         "suggested_text_wer": round(sum(errors) / len(errors), 4) if errors else None,
+        "span_start_error_ms_median": _percentile(errors_ms, 0.5),
+        "span_start_error_ms_p95": _percentile(errors_ms, 0.95),
+        "span_starts": {"found": len(errors_ms), "of": len(span_errors_s)},
         "wall_s": round(wall_s, 2),
         "realtime_factor": round(wall_s / audio_s, 4) if audio_s else None,
         "confusion": {k: dict(v) for k, v in sorted(confusion.items())},
@@ -163,6 +180,11 @@ def summarise(
             if _grade(o) != "right" and o.case.expect != "warn"
         ],
     }
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float | None:
+    """Nearest rank."""
+    return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)], 1) if ordered else None
 
 
 def _grade(outcome: LintOutcome) -> str:

@@ -11,11 +11,19 @@ import typer
 
 from refprep.cli.console import err, steps
 from refprep.cli.lint_output import LintFormat
-from refprep.cli.options import AsrOption, DeviceOption, LanguageOption, QuietOption, override, settings
+from refprep.cli.options import (
+    AsrOption,
+    DeviceOption,
+    EncoderOption,
+    LanguageOption,
+    QuietOption,
+    override,
+    settings,
+)
 
 if TYPE_CHECKING:
+    from refprep.cli.lint_fix import Fixing
     from refprep.config import Config, LintConfig
-    from refprep.linter.journal import Journal
     from refprep.linter.run import FileReport
     from refprep.linter.tally import Tally
     from refprep.manifest import Utterance
@@ -37,6 +45,15 @@ def lint(
     ignore: Annotated[
         list[str] | None,
         typer.Option("--ignore", help="Not these rules or prefixes."),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            metavar="ENGINE",
+            help="Engine the clips are meant for, such as f5-tts: what it cuts, refuses or ignores. "
+            "Several with commas between them.",
+        ),
     ] = None,
     preview: Annotated[bool | None, typer.Option("--preview", help="Run preview rules, too.")] = None,
     baseline: Annotated[
@@ -72,6 +89,29 @@ def lint(
             "Files of these names are replaced.",
         ),
     ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help="Write corrected copies that lint clean: texts completed, edge silence trimmed. "
+            "Originals stay as they are.",
+        ),
+    ] = False,
+    unsafe_fixes: Annotated[
+        bool,
+        typer.Option(
+            "--unsafe-fixes",
+            help="As --fix; also where only the recogniser's text is left to take, or a cut loses speech.",
+        ),
+    ] = False,
+    fix_to: Annotated[
+        Path | None,
+        typer.Option("--fix-to", metavar="DIR", help="Folder for corrected copies (fixed)."),
+    ] = None,
+    diff: Annotated[
+        bool,
+        typer.Option("--diff", help="Show what --fix, or --unsafe-fixes, would change; write nothing."),
+    ] = False,
     write_baseline: Annotated[
         Path | None,
         typer.Option(
@@ -97,23 +137,26 @@ def lint(
         typer.Option("--cache/--no-cache", help="Remember what was measured."),
     ] = None,
     asr: AsrOption = None,
+    encoder: EncoderOption = None,
     device: DeviceOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Check that texts cover their audio, and that the audio is fit to be cloned.
 
-    Exit 1 when there are findings at or above --fail-on (error by default).
+    Exit 1 when there are findings at or above --fail-on (error by default), or anything to change with --diff.
     """
-    from refprep.cli.lint_output import check_targets, label_writer, page_writer
+    from refprep.cli.lint_fix import FixRequest, fixing
+    from refprep.cli.lint_output import check_targets, label_writer, page_writer, real_inputs
     from refprep.errors import UsageError
     from refprep.linter.baseline import Baseline
     from refprep.linter.tally import Tally
     from refprep.manifest import read_utterances
 
     config = _configured(
-        settings(asr=asr, device=device),
+        settings(asr=asr, encoder=encoder, device=device),
         select=_codes(select),
         ignore=_codes(ignore),
+        profile=profile,
         preview=preview,
         baseline=str(baseline.absolute()) if baseline is not None else None,
         fail_on=fail_on,
@@ -122,31 +165,39 @@ def lint(
     )
     if resume and not config.lint.cache:
         raise UsageError("it needs what the cache remembers", where="--resume", fix="Leave out --no-cache.")
+    fixes_asked = FixRequest.of(fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, fix_to=fix_to)
     utterances = read_utterances(paths, text=text, language=language)
-    check_targets(
-        {"--output": output, "--report": report, "--write-baseline": write_baseline},
-        {"--labels": labels},
-        paths,
-        utterances,
-    )
+    targets = {"--output": output, "--report": report, "--write-baseline": write_baseline}
+    check_targets(targets, {"--labels": labels}, paths, utterances)
+    if fixes_asked.is_asked:
+        fixes_asked.check(
+            real_inputs(paths, utterances),
+            targets | {"--labels": labels},
+            is_text=format is LintFormat.TEXT,
+        )
     tally, known = Tally(), Baseline()
     sinks: list[Callable[[FileReport], None]] = []
     if labels is not None:
         sinks.append(label_writer(labels))
     if write_baseline is not None:
         sinks.append(lambda r: known.add(r.findings, r.utterance, r.source))
-    if format is LintFormat.JSONL and output is not None and not sinks and report is None:
-        _write_lines(utterances, config, output, tally, resume=resume, quiet=quiet)
-    else:
-        with page_writer(report, tally) as page:
-            _write_document(utterances, config, format, output, tally, [*sinks, page], quiet=quiet)
-    if format is LintFormat.TEXT and not quiet:
+    with fixing(fixes_asked, utterances, config, tally, quiet=quiet) as fixes:
+        is_plain = not sinks and report is None and fixes.fixer is None
+        if format is LintFormat.JSONL and output is not None and is_plain:
+            _write_lines(utterances, config, output, tally, resume=resume, quiet=quiet)
+        else:
+            with page_writer(report, tally) as page:
+                sinks.append(page)
+                _write_document(utterances, config, format, output, tally, sinks, fixes, quiet=quiet)
+    if format is LintFormat.TEXT and not diff and not quiet:
         from refprep.linter.render import summary_text
 
         err(summary_text(tally))
     if write_baseline is not None:
         known.write(write_baseline)
         return
+    if fixes.would_fix:
+        raise typer.Exit(1)
     _exit_for(tally, config.lint)
 
 
@@ -154,7 +205,9 @@ def _configured(config: Config, **given: object) -> Config:
     """Settings with what the command line names, checked."""
     import dataclasses
 
+    from refprep.api import rules_for
     from refprep.errors import UsageError
+    from refprep.linter.profiles import find_profiles
 
     lint = override(config.lint, **given)
     if lint.fail_on not in ("error", "warning", "info", "never"):
@@ -167,7 +220,13 @@ def _configured(config: Config, **given: object) -> Config:
         raise UsageError(
             f"{lint.jobs} processes", where="--jobs", fix="Write a number, or 0 for one per core."
         )
-    return dataclasses.replace(config, lint=dataclasses.replace(lint, jobs=lint.jobs or os.cpu_count() or 1))
+    configured = dataclasses.replace(
+        config, lint=dataclasses.replace(lint, jobs=lint.jobs or os.cpu_count() or 1)
+    )
+    # A code or an engine there is not is told before the input is looked at.
+    rules_for(configured)
+    find_profiles(lint.profile)
+    return configured
 
 
 def _codes(given: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -176,13 +235,21 @@ def _codes(given: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _reports(
-    utterances: Sequence[Utterance], config: Config, tally: Tally, *, quiet: bool, done: int = 0
+    utterances: Sequence[Utterance],
+    config: Config,
+    tally: Tally,
+    fixes: Fixing | None = None,
+    *,
+    quiet: bool,
+    done: int = 0,
 ) -> Iterator[FileReport]:
-    """Reports as they are made, counted, with a bar for whoever is watching; the first ``done`` are left out."""
+    """Reports as they are made, fixed and counted, with a bar for whoever is watching; the first ``done`` are left out."""
     from refprep.api import lint_utterances
 
     # All rows, although the first ones are done: what they say of their speakers counts.
     reports = lint_utterances(utterances, config, skip=done)
+    if fixes is not None:
+        reports = fixes.apply(reports)
     with steps("lint", len(utterances) - done, quiet=quiet) as advance:
         for report in tally.watch(reports):
             advance(report.path)
@@ -196,38 +263,36 @@ def _write_document(
     output: Path | None,
     tally: Tally,
     sinks: Sequence[Callable[[FileReport], None]],
+    fixes: Fixing,
     *,
     quiet: bool,
 ) -> None:
     from refprep.api import rules_for
     from refprep.cli.lint_output import deliver, parts_of, passing
 
-    reports: Iterable[FileReport] = passing(_reports(utterances, config, tally, quiet=quiet), sinks)
-    deliver(parts_of(name, reports, tally, rules_for(config)), output)
+    reports: Iterable[FileReport] = passing(_reports(utterances, config, tally, fixes, quiet=quiet), sinks)
+    is_diff = fixes.is_diff
+    deliver(
+        fixes.diff_parts(reports) if is_diff else parts_of(name, reports, tally, rules_for(config)), output
+    )
 
 
 def _write_lines(
     utterances: Sequence[Utterance], config: Config, output: Path, tally: Tally, *, resume: bool, quiet: bool
 ) -> None:
     """JSON lines into a file, one by one, so that a killed run can be gone on with."""
+    from refprep.api import run_fingerprint
     from refprep.linter.journal import Journal
     from refprep.linter.render import to_jsonl
-    from refprep.measure.cache import program_fingerprint
 
-    journal = Journal(output, f"{program_fingerprint()} {config}")
-    done = _count_finished(journal, utterances, tally) if resume else 0
-    with journal.open(resume=resume) as file:
+    with Journal(output, run_fingerprint(utterances, config)).open(resume=resume) as lines:
+        done = 0
+        for row in lines.finished(utterances):
+            tally.count_row(row)
+            done += 1
         for report in _reports(utterances, config, tally, quiet=quiet, done=done):
-            file.write(f"{to_jsonl(report)}\n")
-            file.flush()
-
-
-def _count_finished(journal: Journal, utterances: Sequence[Utterance], tally: Tally) -> int:
-    done = 0
-    for row in journal.finished(utterances):
-        tally.count_row(row)
-        done += 1
-    return done
+            audio_sha256 = report.source.file_sha256 if report.source else None
+            lines.add(to_jsonl(report), report.utterance, audio_sha256)
 
 
 def _exit_for(tally: Tally, config: LintConfig) -> None:

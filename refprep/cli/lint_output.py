@@ -130,6 +130,14 @@ def free_name(stem: str, numbers: dict[str, int]) -> str:
     return name
 
 
+def real_inputs(paths: Sequence[Path], utterances: Sequence[Utterance]) -> frozenset[str]:
+    """Real paths of everything that is read: folders as such, audio, sidecars, manifests."""
+    named = {*paths, *(u.audio for u in utterances)}
+    for source in {u.source for u in utterances if u.source}:  # a sidecar, or manifest.jsonl:12
+        named |= {Path(source), Path(source.rpartition(":")[0] or source)}
+    return frozenset(os.path.realpath(p) for p in named)
+
+
 def check_targets(
     targets: Mapping[str, Path | None],
     folders: Mapping[str, Path | None],
@@ -147,15 +155,13 @@ def check_targets(
     from refprep.errors import UsageError
 
     wanted = {option: path for option, path in targets.items() if path is not None}
-    inputs: set[str] = set()
-    if wanted:
-        named = {*paths, *(u.audio for u in utterances)}
-        for source in {u.source for u in utterances if u.source}:  # a sidecar, or manifest.jsonl:12
-            named |= {Path(source), Path(source.rpartition(":")[0] or source)}
-        inputs = {os.path.realpath(p) for p in named}
+    inputs = real_inputs(paths, utterances) if wanted else frozenset()
     for option, path in wanted.items():
         if path.is_dir():
             raise UsageError("this is a folder", where=option, fix="Name a file.")
+        # A rename would put a file in the device's place.
+        if path.absolute().parts[1:2] in (("dev",), ("proc",)) or (path.exists() and not path.is_file()):
+            raise UsageError("this is no regular file", where=option, fix="Name a file, or use stdout.")
         if os.path.realpath(path) in inputs:
             raise UsageError("this file is being checked", where=option, fix="Name another file.")
     real = [os.path.realpath(p) for p in wanted.values()]

@@ -44,15 +44,10 @@ def refine_edges(
     Returns:
         Spans in the same order, disjoint, within the clip; every one keeps its middle.
     """
-    frame_samples = max(1, seconds_to_samples(_FRAME_S, sample_rate_hz))
-    frame_s = frame_samples / sample_rate_hz
+    is_active, frame_s = _activity(samples, sample_rate_hz, speech_level_dbfs, noise_level_dbfs)
     duration_s = samples.shape[0] / sample_rate_hz
-    with np.errstate(divide="ignore"):
-        levels: Levels = 10.0 * np.log10(frame_powers(samples, frame_samples))
-    threshold_dbfs = max(speech_level_dbfs - _BELOW_SPEECH_DB, noise_level_dbfs + _ABOVE_NOISE_DB)
-    if not math.isfinite(threshold_dbfs) or levels.size == 0:
+    if is_active.size == 0:
         return tuple(speech)
-    is_active = levels > threshold_dbfs
     refined: list[Span] = []
     for index, span in enumerate(speech):
         floor_s = refined[-1].end_s if refined else 0.0
@@ -62,6 +57,56 @@ def refine_edges(
         end_s = _edge(is_active, span.end_s, frame_s, outward=1, limit_s=ceiling_s, middle_s=middle_s)
         refined.append(Span(min(max(floor_s, start_s), middle_s), max(min(ceiling_s, end_s), middle_s)))
     return tuple(refined)
+
+
+def split_at_quiet(
+    samples: Samples,
+    sample_rate_hz: int,
+    speech: Sequence[Span],
+    *,
+    speech_level_dbfs: float,
+    noise_level_dbfs: float,
+    min_quiet_s: float,
+) -> tuple[Span, ...]:
+    """Cut spans where the energy drops to that of a pause, in pauses too short for voice activity.
+
+    Args:
+        samples: (T,) float32 mono.
+        sample_rate_hz: Of the samples.
+        speech: Sorted, disjoint.
+        speech_level_dbfs: Level of the speech.
+        noise_level_dbfs: Level of the pauses; -inf where they are digital silence.
+        min_quiet_s: Shorter drops do not cut: closures of stops.
+
+    Returns:
+        Sorted, disjoint spans within the given ones.
+    """
+    is_active, frame_s = _activity(samples, sample_rate_hz, speech_level_dbfs, noise_level_dbfs)
+    pieces: list[Span] = []
+    for span in speech:
+        first, last = round(span.start_s / frame_s), min(round(span.end_s / frame_s), is_active.size)
+        start_s, at = span.start_s, first
+        for active, run in itertools.groupby(is_active[first:last].tolist()):
+            length = len(list(run))
+            if not active and first < at and at + length < last and length * frame_s >= min_quiet_s:
+                pieces.append(Span(start_s, at * frame_s))
+                start_s = (at + length) * frame_s
+            at += length
+        pieces.append(Span(start_s, max(start_s, span.end_s)))
+    return tuple(pieces)
+
+
+def _activity(
+    samples: Samples, sample_rate_hz: int, speech_level_dbfs: float, noise_level_dbfs: float
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], float]:
+    """(N,) bool, whether each frame is louder than a pause, and the frame's length in seconds; empty if nobody can tell."""
+    frame_samples = max(1, seconds_to_samples(_FRAME_S, sample_rate_hz))
+    with np.errstate(divide="ignore"):
+        levels: Levels = 10.0 * np.log10(frame_powers(samples, frame_samples))
+    threshold_dbfs = max(speech_level_dbfs - _BELOW_SPEECH_DB, noise_level_dbfs + _ABOVE_NOISE_DB)
+    if not math.isfinite(threshold_dbfs):
+        levels = levels[:0]
+    return levels > threshold_dbfs, frame_samples / sample_rate_hz
 
 
 def _edge(

@@ -34,6 +34,12 @@ class Baseline:
         self._known: Counter[tuple[str, str]] = known or Counter()
         self._paths: dict[str, str] = {}
 
+    @property
+    def digest(self) -> str:
+        """Tells one baseline from another."""
+        known = sorted((*key, count) for key, count in self._known.items() if count)
+        return hashlib.sha256(json.dumps(known).encode()).hexdigest()
+
     def new_among(
         self, findings: Sequence[Finding], utterance: Utterance, source: AudioSource | None
     ) -> tuple[Finding, ...]:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from refprep.linter.baseline import Baseline
+from refprep.linter.profiles import EngineProfile, profile_cases
 from refprep.linter.registry import all_rules
 from refprep.linter.rule import Finding, Rule
 from refprep.linter.run import run_rules
@@ -28,6 +29,7 @@ class Judge:
             against its whole path, and against its path from the folder of the settings.
         folder: Of the settings; globs are relative to it.
         baseline: Known findings.
+        profiles: Engines that the clips are meant for.
     """
 
     rules: Mapping[str, Rule]
@@ -35,6 +37,7 @@ class Judge:
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     folder: str = ""
     baseline: Baseline | None = None
+    profiles: tuple[EngineProfile, ...] = ()
 
     def judge(
         self, utterance: Utterance, nouns: Iterable[object], source: AudioSource | None
@@ -51,7 +54,9 @@ class Judge:
         """
         path = str(utterance.audio)
         rules = self._rules_for(utterance.audio)
-        found = run_rules([utterance, self.roll.claim(utterance), *nouns], rules, path=path)
+        measured = tuple(nouns)
+        cases = profile_cases(self.profiles, utterance.text, measured)
+        found = run_rules([utterance, self.roll.claim(utterance), *measured, *cases], rules, path=path)
         waivers = read_waivers(utterance)
         if waivers:
             found, use = apply_waivers(found, waivers, codes=rules, known=all_rules())

@@ -55,6 +55,8 @@ def file_json(report: FileReport) -> dict[str, Any]:
         if check
         else report.utterance.language or None,
         "findings": [finding_json(f) for f in report.findings],
+        # Only where a copy was corrected: other runs give the rows they always gave.
+        **({"fixed": list(report.fixed), "fixed_to": report.fixed_to} if report.fixed_to else {}),
     }
 
 
@@ -96,6 +98,8 @@ def _finding_text(finding: Finding, report: FileReport) -> str:
     lines = [f"{place}: {finding.code} {finding.severity.value}: {finding.message}"]
     if finding.span is not None and report.duration_s and "missing_text" in finding.evidence:
         lines.append("  " + _bar(finding.span, report.duration_s))
+    if finding.code in report.fixed:
+        return "\n".join([*lines, f"  fixed in {report.fixed_to}"])
     lines.append(f"  help: {sentence(finding.remedy)} `refprep explain {finding.code}`")
     if finding.suggested_text is not None:
         lines.append(f"  text: {finding.suggested_text}")
@@ -120,8 +124,11 @@ def summary_text(tally: Tally) -> str:
     counts = tally.summary()
     files = f"{counts['files']} file{'' if counts['files'] == 1 else 's'}"
     known = f" {counts['known']} known from the baseline." if counts["known"] else ""
+    fixed = counts.get("fixed", 0)
+    if fixed:
+        files = f"{fixed} finding{'' if fixed == 1 else 's'} fixed. {files}"
     if not counts["files_with_findings"]:
-        return f"{files} checked, nothing {'new ' if known else ''}found.{known}"
+        return f"{files} checked, nothing {'else ' if fixed else 'new ' if known else ''}found.{known}"
     parts = [
         f"{counts[f'{s}s']} {s}{'' if counts[f'{s}s'] == 1 else 's'}" for s in ("error", "warning", "info")
     ]

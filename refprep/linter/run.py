@@ -24,6 +24,8 @@ class FileReport:
         findings: In the order of time, whole-file findings first.
         models: Role -> name of the models that measured.
         num_known: Findings that a baseline knows; they are not among ``findings``.
+        fixed: Codes of those that a corrected copy does not have.
+        fixed_to: Path of that copy; empty without one.
     """
 
     utterance: Utterance
@@ -35,11 +37,18 @@ class FileReport:
     check: TextCheck | None = None
     models: Mapping[str, str] = field(default_factory=dict)
     num_known: int = 0
+    fixed: tuple[str, ...] = ()
+    fixed_to: str = ""
 
     @property
     def path(self) -> str:
         """Of the audio file."""
         return str(self.utterance.audio)
+
+    @property
+    def left(self) -> tuple[Finding, ...]:
+        """Findings that no copy was corrected of."""
+        return tuple(f for f in self.findings if f.code not in self.fixed)
 
     @property
     def worst(self) -> Severity | None:

@@ -20,7 +20,7 @@ class Tally:
     def __init__(self) -> None:
         self.models: dict[str, str] = {}
         self._severities: Counter[Severity] = Counter()
-        self._files = self._files_with_findings = self._known = 0
+        self._files = self._files_with_findings = self._known = self._fixed = 0
 
     @classmethod
     def of(cls, reports: Iterable[FileReport]) -> Tally:
@@ -34,9 +34,11 @@ class Tally:
         """The same reports, counted."""
         for report in reports:
             self._files += 1
-            self._files_with_findings += bool(report.findings)
+            left = report.left
+            self._files_with_findings += bool(left)
             self._known += report.num_known
-            self._severities.update(f.severity for f in report.findings)
+            self._fixed += len(report.findings) - len(left)
+            self._severities.update(f.severity for f in left)
             self.models |= report.models
             yield report
 
@@ -48,12 +50,13 @@ class Tally:
         self._severities.update(Severity(f["severity"]) for f in findings)
 
     def summary(self) -> dict[str, int]:
-        """What a script wants first."""
+        """What a script wants first; findings that a corrected copy does not have are counted apart."""
         return {
             "files": self._files,
             "files_with_findings": self._files_with_findings,
             **{f"{s.value}s": self._severities[s] for s in sorted(Severity, key=lambda s: -s.rank)},
             "known": self._known,
+            **({"fixed": self._fixed} if self._fixed else {}),
         }
 
     def has_at_least(self, severity: Severity) -> bool:

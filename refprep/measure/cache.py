@@ -24,7 +24,7 @@ from cattrs.preconf.json import make_converter
 
 import refprep
 from refprep.measure.measurement import Measurement
-from refprep.types import AudioSource, QualityReport, Span, TextCheck
+from refprep.types import AudioSource, ClipEdges, ClipVoices, LanguageCase, QualityReport, Span, TextCheck
 
 _UNUSED_DAYS = 30
 # What measures beside our own code. Their versions are part of the program.
@@ -116,6 +116,9 @@ class _Entry:
     quality: QualityReport | None
     check: TextCheck | None
     models: dict[str, str]
+    edges: ClipEdges | None
+    language: LanguageCase | None
+    voices: ClipVoices | None
 
     @classmethod
     def of(cls, measurement: Measurement) -> _Entry:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from refprep.errors import RefprepError
-from refprep.types import AudioSource, QualityReport, Span, TextCheck
+from refprep.types import AudioSource, ClipEdges, ClipVoices, LanguageCase, QualityReport, Span, TextCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +14,12 @@ class Parts:
     """What is to be measured, beside the signal: rules that nobody selected need no model.
 
     Attributes:
-        text: The text against the audio.
+        text: The text against the audio, and the language of both.
+        voices: Whether one person speaks.
     """
 
     text: bool = True
+    voices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,9 @@ class Measurement:
         quality: Measurements of the signal.
         check: Text against audio; None without a text.
         models: Role -> name of the models that measured.
+        edges: How the clip begins and ends; None where nobody speaks.
+        language: Of the text and of the audio; None without a text.
+        voices: Whether one person speaks; None where nobody asked, or there is too little speech.
     """
 
     error: RefprepError | None = None
@@ -41,10 +46,16 @@ class Measurement:
     quality: QualityReport | None = None
     check: TextCheck | None = None
     models: Mapping[str, str] = field(default_factory=dict)
+    edges: ClipEdges | None = None
+    language: LanguageCase | None = None
+    voices: ClipVoices | None = None
 
     def nouns(self) -> Iterator[object]:
         """What the rules read."""
-        yield from (n for n in (self.error, self.source, self.check, self.quality) if n is not None)
+        measured = (
+            self.error, self.source, self.check, self.language, self.quality, self.edges, self.voices,
+        )  # fmt: skip
+        yield from (n for n in measured if n is not None)
 
     def at(self, path: str) -> Measurement:
         """The same, of the same bytes at another place."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import threading
@@ -13,14 +12,13 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, fields
 from functools import cached_property
 from multiprocessing import get_context, parent_process
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from refprep.errors import MachineError
 from refprep.manifest import Utterance
 from refprep.measure.cache import MeasurementCache, MeasurementKey
 from refprep.measure.measurement import Measurement, Parts
-from refprep.memory import forget_oldest
+from refprep.memory import FileHashes, forget_oldest
 
 if TYPE_CHECKING:
     from refprep.pipeline.listen import Listener
@@ -58,7 +56,7 @@ class Measurer:
         self._fingerprints = fingerprints
         self._jobs = jobs
         self._recent: dict[MeasurementKey, Measurement] = {}
-        self._hashes: dict[Path, tuple[tuple[int, int, int], str]] = {}
+        self._hashes = FileHashes()
 
     def measure(self, utterances: Iterable[Utterance]) -> Iterator[tuple[Utterance, Measurement]]:
         """Every utterance with its measurement, in order; few are held at a time.
@@ -72,14 +70,22 @@ class Measurer:
 
     def _here(self, utterances: Iterable[Utterance]) -> Iterator[tuple[Utterance, Measurement]]:
         for utterance in utterances:
-            key = self._key(utterance)
-            found = self._look_up(key, utterance)
-            if found is None:
-                from refprep.measure.measure import measure_utterance
+            yield utterance, self.measure_one(utterance)
 
-                found = measure_utterance(utterance, self._listener, self._parts)
-                self._remember(key, found, to_disk=True)
-            yield utterance, found
+    def measure_one(self, utterance: Utterance) -> Measurement:
+        """Measure one utterance in this process.
+
+        Raises:
+            ManifestError, MachineError: As ``measure_utterance`` does.
+        """
+        key = self._key(utterance)
+        found = self._look_up(key, utterance)
+        if found is None:
+            from refprep.measure.measure import measure_utterance
+
+            found = measure_utterance(utterance, self._listener, self._parts)
+            self._remember(key, found, to_disk=True)
+        return found
 
     def _elsewhere(self, utterances: Iterable[Utterance]) -> Iterator[tuple[Utterance, Measurement]]:
         """In worker processes. What two rows ask about at the same time is measured once."""
@@ -134,7 +140,7 @@ class Measurer:
 
     def _key(self, utterance: Utterance) -> MeasurementKey | None:
         """None for a file that cannot be read; the decoder says why."""
-        digest = self._file_sha256(utterance.audio)
+        digest = self._hashes.of(utterance.audio)
         if digest is None:
             return None
         return MeasurementKey(
@@ -145,24 +151,6 @@ class Measurer:
             parts=tuple(f.name for f in fields(self._parts) if getattr(self._parts, f.name)),
             models=self._models if self._cache is not None else (),
         )
-
-    def _file_sha256(self, path: Path) -> str | None:
-        """Of a regular file's bytes; read again when its size, time or place on disk changed within this run."""
-        try:
-            stat = path.stat()
-            sign = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
-            known = self._hashes.get(path)
-            if known is not None and known[0] == sign:
-                return known[1]
-            if not path.is_file():  # a pipe would be read empty
-                return None
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except (OSError, ValueError):
-            return None
-        forget_oldest(self._hashes, most=_REMEMBERED * 16)
-        self._hashes[path] = (sign, digest)
-        return digest
 
     def _look_up(self, key: MeasurementKey | None, utterance: Utterance) -> Measurement | None:
         if key is None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 
 from refprep.config import ModelConfig
 from refprep.errors import DeviceError, WeightsMissing
@@ -92,9 +93,21 @@ class LazyAsr:
         """See ``refprep.protocols.Transcriber``."""
         return self._loaded.transcribe(clip, intervals, language=language)
 
+    def detect_language(self, clip: Clip, interval: Span) -> tuple[str, float]:
+        """See ``refprep.protocols.Transcriber``."""
+        return self._loaded.detect_language(clip, interval)
+
     def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
         """See ``refprep.protocols.Aligner``."""
         return self._loaded.align(clip, text, language=language)
+
+    def end_probability(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """See ``refprep.protocols.Aligner``."""
+        return self._loaded.end_probability(clip, text, language=language)
+
+    def transcribe_plainly(self, path: Path, language: str) -> str:
+        """See ``refprep.models.whisper.FasterWhisper``."""
+        return self._loaded.transcribe_plainly(path, language)
 
     @cached_property
     def _loaded(self) -> FasterWhisper:
@@ -127,20 +140,46 @@ def model_hashes(config: ModelConfig, store: ModelStore) -> dict[str, dict[str, 
     return {name: store.hashes(name) for name in names}
 
 
-def model_fingerprints(config: ModelConfig, store: ModelStore) -> dict[str, str]:
-    """Role -> id, device and a hash of the weights of the recogniser in use: what tells its results from another's.
+def model_fingerprints(
+    config: ModelConfig, store: ModelStore, *, asr: bool = True, encoder: bool = False
+) -> dict[str, str]:
+    """Role -> id, device and a hash of the weights of each model in use: what tells its results from another's.
+
+    Args:
+        config: Which models.
+        store: Where they are.
+        asr: The recogniser is in use.
+        encoder: The speaker encoder is in use.
 
     Raises:
-        WeightsMissing: The model was not pulled.
+        WeightsMissing: A model was not pulled.
     """
-    name = choose_asr(config, store)
-    weights = hashlib.sha256(json.dumps(store.hashes(name), sort_keys=True).encode()).hexdigest()
-    return {"recogniser": f"{name} {_asr_device(config.device)} {weights}"}
+    found: dict[str, str] = {}
+    if asr:
+        name = choose_asr(config, store)
+        found["recogniser"] = f"{name} {_asr_device(config.device)} {_weights_sha256(name, store)}"
+    if encoder:
+        name = choose_encoder(config)
+        found["encoder"] = f"{name} {config.device} {_weights_sha256(name, store)}"
+    return found
+
+
+def _weights_sha256(name: str, store: ModelStore) -> str:
+    return hashlib.sha256(json.dumps(store.hashes(name), sort_keys=True).encode()).hexdigest()
 
 
 def choose_encoder(config: ModelConfig) -> str:
     """Id of the speaker encoder to use."""
     return DEFAULT_ENCODER if config.encoder == "auto" else config.encoder
+
+
+def has_encoder(config: ModelConfig, store: ModelStore) -> bool:
+    """The speaker encoder to use is here."""
+    try:
+        store.path(choose_encoder(config))
+    except WeightsMissing:
+        return False
+    return True
 
 
 def load_encoder(config: ModelConfig, store: ModelStore) -> SpeakerEncoder:

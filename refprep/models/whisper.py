@@ -13,15 +13,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from refprep.dsp.resample import resample
 from refprep.errors import BackendError, DeviceError, UsageError
-from refprep.text.words import join_words, primary_language, split_words
+from refprep.text.words import is_spaceless, join_words, primary_language, split_words
 from refprep.types import Alignment, Clip, Origin, Samples, Span, Transcript, Word
 
 WHISPER_SAMPLE_RATE_HZ = 16_000
 WINDOW_S = 30.0
 TIME_STEP_S = 0.02  # one encoder position
 MAX_TEXT_TOKENS = 440  # Whisper's decoder holds 448, the start sequence among them
+MAX_FORCED_TOKENS = 218  # and generates half of that
+_ACRONYM_LETTERS = 5  # a text of capitals this short may be one
+_END_MARKS = ".?!…。？！"
 
 
 class FasterWhisper:
@@ -97,6 +103,13 @@ class FasterWhisper:
             model=self.name,
         )
 
+    def detect_language(self, clip: Clip, interval: Span) -> tuple[str, float]:
+        """Language that is heard (see ``refprep.protocols.Transcriber``): one step of the decoder."""
+        if not self._model.model.is_multilingual:
+            return "", 0.0
+        audio = resample(clip.samples, clip.sample_rate_hz, WHISPER_SAMPLE_RATE_HZ)
+        return self._detect(self._encode(audio, interval)[0])
+
     # ------------------------------------------------------------------ Aligner
 
     def align(self, clip: Clip, text: str, *, language: str) -> Alignment:
@@ -114,11 +127,48 @@ class FasterWhisper:
         audio = resample(clip.samples, clip.sample_rate_hz, WHISPER_SAMPLE_RATE_HZ)
         encoded, num_frames = self._encode(audio, Span(0.0, clip.duration_s))
         tokenizer = self._tokenizer(_whisper_language(language))
-        tokens = tokenizer.encode(" " + text.strip()) if text.strip() else []
+        tokens = _tokens_of(text, tokenizer)
         # More than the decoder holds is more than anyone says in 30 s: what is beyond gets no time and no probability.
         placed = self._place(encoded, num_frames, tokens[:MAX_TEXT_TOKENS], tokenizer)
         words = _regroup(placed, text, leftover=0.0 if len(tokens) > MAX_TEXT_TOKENS else None)
         return Alignment(words=tuple(words), aligner=self.name)
+
+    def end_probability(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Probability that the model, made to say the text, ends there (see ``refprep.protocols.Aligner``).
+
+        It is what it gives to the end and to the marks that end a sentence. Full texts reach 0.82 and more, texts that
+        lack their last word at most 0.19 (base model, 41 and 38 clips in ten languages).
+        """
+        audio = resample(clip.samples, clip.sample_rate_hz, WHISPER_SAMPLE_RATE_HZ)
+        encoded, _ = self._encode(audio, Span(0.0, min(clip.duration_s, WINDOW_S)))
+        tokenizer = self._tokenizer(_whisper_language(language))
+        tokens = _tokens_of(text, tokenizer)
+        if not tokens or len(tokens) > MAX_FORCED_TOKENS:
+            return None
+        prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps, *tokens]
+        result = self._model.model.generate(
+            encoded,
+            [prompt],
+            beam_size=1,
+            max_length=2 * (len(tokens) + 2),  # CTranslate2 generates half of it
+            return_logits_vocab=True,
+            suppress_blank=False,
+            suppress_tokens=[],
+        )[0]
+        steps = result.logits[0]
+        if len(steps) <= len(tokens):
+            return None
+        logits = _to_numpy(steps[len(tokens)])
+        shares = np.exp(logits - logits.max())
+        marks = [ids[0] for mark in _END_MARKS if len(ids := tokenizer.encode(mark)) == 1]
+        return float(shares[[tokenizer.eot, *marks]].sum() / shares.sum())
+
+    def transcribe_plainly(self, path: Path, language: str) -> str:
+        """What faster-whisper itself makes of a file with its defaults: the measure of our own speed."""
+        segments, _ = self._model.transcribe(
+            str(path), language=_whisper_language(language) if language else None
+        )
+        return "".join(s.text for s in segments)
 
     # ------------------------------------------------------------------ the model's own calls
 
@@ -170,6 +220,34 @@ class FasterWhisper:
             )
             for w in placed
         ]
+
+
+def _tokens_of(text: str, tokenizer: Any) -> list[int]:  # noqa: ANN401
+    """Tokens of a text as the model would write it.
+
+    A text begins with a capital and is not shouted: "as you" and "AS YOU" gave the first word a probability of 0.0002
+    where "As you" is heard with 0.6. Scripts without spaces begin without one.
+    """
+    plain = text.strip()
+    if not plain:
+        return []
+    lowered = plain.lower()
+    if plain.isupper() and len(lowered) == len(plain) and len(plain) > _ACRONYM_LETTERS:
+        plain = lowered
+    first = plain[0].upper()
+    if len(first) == 1:
+        plain = first + plain[1:]
+    found: list[int] = tokenizer.encode(plain if is_spaceless(plain[0]) else f" {plain}")
+    return found
+
+
+def _to_numpy(storage: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+    """One row of a CTranslate2 tensor, from any device."""
+    import ctranslate2
+
+    if storage.device != "cpu":
+        storage = storage.to_device(ctranslate2.Device.cpu)
+    return np.array(storage).ravel().astype(np.float64)
 
 
 def mend_merges(tokenizer: Any) -> Any:  # noqa: ANN401  # tokenizers ships no types

@@ -36,21 +36,35 @@ def align_text(
     words = split_words(text)
     if not words:
         return Alignment((), aligner.name)
+    goes_on = _goes_on(words, heard, language)
     if clip.duration_s <= MAX_INTERVAL_S or not speech:
-        return aligner.align(clip, text, language=language)
+        aligned = aligner.align(clip, text, language=language)
+        if not goes_on:
+            return aligned
+        return replace(aligned, end_probability=aligner.end_probability(clip, text, language=language))
     intervals = plan_intervals(clip.duration_s, speech)
     placed: list[Word] = []
+    end: float | None = None
     for interval, (first, last) in zip(intervals, _share(words, heard, intervals, language), strict=True):
         if first == last:
             continue
-        piece = cut_clip(clip, interval)
-        aligned = aligner.align(piece, join_words(words[first:last]), language=language)
+        piece, part = cut_clip(clip, interval), join_words(words[first:last])
+        aligned = aligner.align(piece, part, language=language)
+        if last == len(words) and goes_on:
+            end = aligner.end_probability(piece, part, language=language)
         offset_s = interval.start_s
         placed += [
             Word(w.text, Span(w.span.start_s + offset_s, w.span.end_s + offset_s), w.probability)
             for w in aligned.words
         ]
-    return Alignment(tuple(placed), aligner.name)
+    # The text ends within the last window that has words of it.
+    return Alignment(tuple(placed), aligner.name, end)
+
+
+def _goes_on(words: Sequence[str], heard: Transcript, language: str) -> bool:
+    """The recogniser hears words after the last one it shares with the text: worth asking whether the text ends there."""
+    pairs = compare(words, [w.text for w in heard.words], language).pairs
+    return max((h for _, h in pairs), default=-1) + 1 < len(heard.words)
 
 
 def cut_clip(clip: Clip, span: Span) -> Clip:

@@ -38,6 +38,7 @@ def check_text(
     speech: Sequence[Span],
     *,
     duration_s: float,
+    edges: Sequence[Span] = (),
     thresholds: CheckThresholds = DEFAULT_THRESHOLDS,
 ) -> TextCheck:
     """Let the three witnesses decide.
@@ -48,6 +49,8 @@ def check_text(
         alignment: The given text forced onto the audio: one word for every written word.
         speech: Voice activity: sorted, disjoint.
         duration_s: Of the clip.
+        edges: The speech with finer edges (``refprep.pipeline.edges``): where faults begin and end; voice activity's own
+            when empty.
         thresholds: Where the verdict turns.
 
     Returns:
@@ -58,7 +61,9 @@ def check_text(
     heard_words = [w.text for w in heard.words]
     comparison = compare(words, heard_words, language)
     bare = measure_coverage(speech, alignment, bridge_s=thresholds.bridge_s, ignore_s=0.0)
-    case = Witnesses(given, heard, alignment, speech, duration_s, words, comparison, bare, thresholds)
+    case = Witnesses(
+        given, heard, alignment, speech, edges or speech, duration_s, words, comparison, bare, thresholds
+    )
     faults = sorted(case.faults(), key=lambda f: (f.span.start_s, f.span.end_s))
     missing = [f.span for f in faults if f.kind in (FaultKind.TAIL, FaultKind.HEAD, FaultKind.GAP)]
     coverage = measure_coverage(speech, alignment, bridge_s=thresholds.bridge_s, missing=missing)

@@ -38,6 +38,12 @@ class CheckThresholds:
         left_out_at_edge, left_out_inside: Two whole words or more that only the recogniser has.
         left_out_word_at_edge, left_out_long_word_at_edge, left_out_word_inside: One such word. Recognisers put in short
             words of their own (good texts: up to 4 letters, 0.14 s, probability 0.89, inside; none at an edge).
+        end_probability: Probability that the speech ends with the text below which words heard after it are believed
+            (full texts 0.82 and more, texts without their last word 0.19 and less).
+        first_probability: Forced probability of the text's first word below which words heard before it are believed,
+            where it is also below ``first_share`` of the probability of the first heard word (texts without their first
+            word: 0.05 at most in 35 of 38).
+        first_share: Likewise.
         unspoken_letters: Given letters beyond the heard ones that make a stretch nobody says (twice as many without
             squeezed words).
         put_in_probability: Mean forced probability below which whole words that only the text has are unspoken.
@@ -45,11 +51,14 @@ class CheckThresholds:
         lost_probability: Forced probability of each of the last words of a text that nobody says.
         wrong_similarity: Letters alike below which it is another text (other clips reach 0.23, the worst good pair
             that the recogniser understood 0.62).
-        wrong_probability: Mean forced probability of another text (0.09 at most; good ones 0.18 and more).
+        wrong_probability: Mean forced probability of another text (0.13 at most in most; good ones 0.32 and more).
+        wrong_mean_probability, wrong_median_probability: The same for texts of many common words (median of the words of
+            another text 0.02 at most in most; good ones 0.2 and more).
         wrong_min_words: Fewer heard words than this prove no other text.
         squeezed_similarity, squeezed_probability: The same for a text with words that got neither time nor probability
             (in no good pair with so few letters alike).
-        pass_similarity, pass_probability: Either of them accounts for the speech.
+        pass_similarity, pass_probability: Either of them accounts for the speech, the second one not where the
+            recogniser hears something else altogether (less than ``pass_least_similarity``).
         unexplained_s: Voice after the last aligned word that cannot pass without words (good pairs: 0.56 at most).
         other_word_probability: Forced probability of a written word that is not the spoken one.
         other_word_heard_probability: Probability of the spoken one from which it counts.
@@ -71,17 +80,23 @@ class CheckThresholds:
     left_out_word_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.55, voice_s=0.18)
     left_out_long_word_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.33, voice_s=0.3)
     left_out_word_inside: LeftOut = LeftOut(letters=6.0, heard_probability=0.9, voice_s=0.3)
+    end_probability: float = 0.3
+    first_probability: float = 0.1
+    first_share: float = 0.15
     unspoken_letters: float = 4.0
     unspoken_probability: float = 0.15
     put_in_probability: float = 0.2
     lost_probability: float = 0.05
     wrong_similarity: float = 0.4
     wrong_probability: float = 0.15
+    wrong_mean_probability: float = 0.3
+    wrong_median_probability: float = 0.1
     wrong_min_words: int = 4
     squeezed_similarity: float = 0.3
     squeezed_probability: float = 0.2
     pass_similarity: float = 0.75
     pass_probability: float = 0.5
+    pass_least_similarity: float = 0.4
     unexplained_s: float = 0.7
     other_word_probability: float = 0.05
     other_word_heard_probability: float = 0.65

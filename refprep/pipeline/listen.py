@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
+from refprep.errors import AudioDecodeError
 from refprep.memory import forget_oldest
 from refprep.pipeline.align import align_text
 from refprep.pipeline.check import check_text, is_too_much_text, refuse_too_much
 from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
-from refprep.pipeline.transcribe import transcribe_clip
-from refprep.protocols import Aligner, Transcriber, VoiceActivity
-from refprep.types import Clip, Origin, Span, TextCheck, Transcript
+from refprep.pipeline.edges import speech_edges
+from refprep.pipeline.transcribe import plan_intervals, transcribe_clip
+from refprep.protocols import Aligner, SpeakerEncoder, Transcriber, VoiceActivity
+from refprep.types import Clip, Origin, Span, TextCheck, Transcript, Voiceprint
 
 _REMEMBERED = 64
 
@@ -24,6 +29,7 @@ class Listener:
         transcriber: Writes it down.
         aligner: Forces a text onto it.
         thresholds: Where the verdict on a text turns.
+        open_encoder: Opens the speaker encoder, when a voice is first asked for; None has no opinion on voices.
     """
 
     def __init__(
@@ -33,11 +39,13 @@ class Listener:
         aligner: Aligner,
         *,
         thresholds: CheckThresholds = DEFAULT_THRESHOLDS,
+        open_encoder: Callable[[], SpeakerEncoder] | None = None,
     ) -> None:
         self.voice_activity = voice_activity
         self.transcriber = transcriber
         self.aligner = aligner
         self.thresholds = thresholds
+        self._open_encoder = open_encoder
         self._heard: dict[tuple[str, str], Transcript] = {}
         self._speech: dict[str, tuple[Span, ...]] = {}
         self._has_aligned = False
@@ -94,5 +102,38 @@ class Listener:
         self._has_aligned = True
         alignment = align_text(clip, text, speech, self.aligner, heard=heard, language=spoken or "en")
         return check_text(
-            given, heard, alignment, speech, duration_s=clip.duration_s, thresholds=self.thresholds
+            given,
+            heard,
+            alignment,
+            speech,
+            duration_s=clip.duration_s,
+            edges=speech_edges(clip, speech),
+            thresholds=self.thresholds,
         )
+
+    def language(self, clip: Clip) -> tuple[str, float]:
+        """Language that is heard at the start of a clip, and its probability, whatever the caller says it is.
+
+        Empty and 0.0 where nobody speaks, or the recogniser knows only one language.
+        """
+        speech = self.speech(clip)
+        heard = self._heard.get((clip.id, ""))
+        # A probability of one was not measured: the model had no choice.
+        if heard is not None and 0.0 < heard.language_probability < 1.0:
+            return heard.language, heard.language_probability
+        if not speech:
+            return "", 0.0
+        return self.transcriber.detect_language(clip, plan_intervals(clip.duration_s, speech)[0])
+
+    def voiceprint(self, clip: Clip) -> Voiceprint | None:
+        """The voice of a clip; None without an encoder, or with too little speech to embed."""
+        if self._encoder is None:
+            return None
+        try:
+            return self._encoder.embed(clip, self.speech(clip))
+        except AudioDecodeError:
+            return None
+
+    @cached_property
+    def _encoder(self) -> SpeakerEncoder | None:
+        return self._open_encoder() if self._open_encoder is not None else None

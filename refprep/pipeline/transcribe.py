@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from refprep.protocols import Transcriber
-from refprep.types import Clip, Origin, Span, Transcript
+from refprep.text.words import join_words
+from refprep.types import Clip, Origin, Span, Transcript, Word
 
 MAX_INTERVAL_S = 30.0  # Whisper's window
 _TARGET_INTERVAL_S = 24.0  # leaves room to look for a pause before the window is full
+_PASSED_OVER_S = 1.0  # of speech without words; breaths, laughs and hesitations stay below it
 _EDGE_S = 0.2  # silence kept around a cut, so that no consonant is lost
 
 
@@ -26,11 +29,49 @@ def transcribe_clip(
 
     Returns:
         Words on the clip's clock. A clip without speech gives an empty transcript, and the recogniser, which would
-        invent words for silence, is not asked.
+        invent words for silence, is not asked. Where it passed over speech, which Whisper does with whole sentences that
+        a pause sets apart, it is asked again about that stretch alone.
     """
     if not speech:
         return Transcript("", language or "", 1.0 if language else 0.0, (), Origin.ASR, transcriber.name)
-    return transcriber.transcribe(clip, plan_intervals(clip.duration_s, speech), language=language)
+    heard = transcriber.transcribe(clip, plan_intervals(clip.duration_s, speech), language=language)
+    for stretch in _passed_over(heard.words, speech, clip.duration_s):
+        again = transcriber.transcribe(clip, [stretch], language=heard.language or None)
+        within = [w for w in heard.words if stretch.start_s <= _middle_s(w.span) < stretch.end_s]
+        if len(again.words) > len(within):
+            words = [w for w in heard.words if w not in within]
+            words += again.words
+            words.sort(key=lambda w: w.span)
+            heard = replace(heard, words=tuple(words), text=join_words(w.text for w in words))
+    return heard
+
+
+def _passed_over(words: Sequence[Word], speech: Sequence[Span], duration_s: float) -> list[Span]:
+    """Stretches with speech that the words between them cannot fill, from one well-placed word to the next.
+
+    A word that is placed over more speech than it takes to say it is no witness of that speech.
+    """
+    placed = [w for w in words if _speech_within(w.span, speech) <= _longest_s(w.text)]
+    edges = [0.0, *(t for w in placed for t in (w.span.start_s, w.span.end_s)), duration_s]
+    found: list[Span] = []
+    for start_s, end_s in zip(edges[::2], edges[1::2], strict=True):
+        if end_s <= start_s or _speech_within(Span(start_s, end_s), speech) < _PASSED_OVER_S:
+            continue
+        inside = [s for s in speech if s.end_s > start_s and s.start_s < end_s]
+        begin_s = max(start_s, inside[0].start_s - _EDGE_S)
+        finish_s = min(end_s, inside[-1].end_s + _EDGE_S)
+        found.append(Span(begin_s, min(finish_s, begin_s + MAX_INTERVAL_S)))
+    return found
+
+
+def _speech_within(span: Span, speech: Sequence[Span]) -> float:
+    return sum(s.overlap_s(span) for s in speech)
+
+
+def _longest_s(word: str) -> float:
+    """Longest time that a word plausibly takes: a slow, drawn out one; a number may be read digit by digit."""
+    digits = sum(ch.isdigit() for ch in word)
+    return 1.0 + 0.1 * (len(word) - digits) + 0.6 * digits
 
 
 def plan_intervals(duration_s: float, speech: Sequence[Span]) -> tuple[Span, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from refprep.pipeline.check_thresholds import CheckThresholds, LeftOut
 from refprep.pipeline.coverage import is_unspoken
+from refprep.pipeline.place import place_words
 from refprep.text.compare import Comparison, Difference
 from refprep.text.normalise import fold
 from refprep.text.words import is_spaceless, join_words
@@ -24,6 +25,7 @@ class Witnesses:
     heard: Transcript
     alignment: Alignment
     speech: Sequence[Span]
+    edges: Sequence[Span]
     duration_s: float
     words: list[str]
     comparison: Comparison
@@ -40,7 +42,7 @@ class Witnesses:
             return [self._nothing_written()] if self.heard.words else []
         if self._is_other_text():
             return [self._other_text()]
-        found = [f for d in self.comparison.missing if (f := self._missing(d)) is not None]
+        found = [f for d in self._stretches() if (f := self._missing(d)) is not None]
         found += [f for d in self.comparison.extra if (f := self._unspoken(d)) is not None]
         found += [f for d in self.comparison.differences if (f := self._other_word(d)) is not None]
         return found
@@ -66,9 +68,14 @@ class Witnesses:
         The recogniser is believed when it is sure of several words; else words squeezed to nothing speak for themselves.
         """
         alike, forced = self.comparison.letter_similarity, self.alignment.mean_probability
+        finds_no_place = forced < self.limits.wrong_probability or (
+            # Words such as "of the" are likely anywhere; half of the words of another text are not.
+            forced < self.limits.wrong_mean_probability
+            and self.alignment.median_probability < self.limits.wrong_median_probability
+        )
         is_heard_otherwise = (
             alike < self.limits.wrong_similarity
-            and forced < self.limits.wrong_probability
+            and finds_no_place
             and self._heard_probability(0, len(self.heard.words)) >= self.limits.heard_probability
             and self.comparison.num_heard_tokens >= self.limits.wrong_min_words
         )
@@ -88,19 +95,34 @@ class Witnesses:
         }
         return TextFault(FaultKind.WRONG_TEXT, span, self.heard.text, (0, len(self.words)), evidence)
 
+    def _stretches(self) -> list[Difference]:
+        """Stretches that may be missing: those with a surplus of letters, and at the edges any heard words beyond the text."""
+        missing = list(self.comparison.missing)
+        for d in self.comparison.differences:
+            is_new = not any(m.heard[0] < d.heard[1] and d.heard[0] < m.heard[1] for m in missing)
+            if is_new and d.heard_only and not d.given_only and self._edge(*d.heard) is not FaultKind.GAP:
+                missing.append(d)
+        return missing
+
+    def _edge(self, first: int, last: int) -> FaultKind:
+        """Where a stretch of heard words lies: after all words the texts share, before them, or between."""
+        if not any(h >= last for _, h in self.comparison.pairs):
+            return FaultKind.TAIL
+        return FaultKind.HEAD if not any(h < first for _, h in self.comparison.pairs) else FaultKind.GAP
+
     def _missing(self, difference: Difference) -> TextFault | None:
         """Words that are spoken and not written, if the witnesses agree on them."""
         first, last = self._surplus_words(difference)
         if first == last or difference.agreement_elsewhere < self.limits.agreement_elsewhere:
             return None
-        at_head = not any(h < first for _, h in self.comparison.pairs)
-        at_tail = not any(h >= last for _, h in self.comparison.pairs)
-        kind = FaultKind.TAIL if at_tail else FaultKind.HEAD if at_head else FaultKind.GAP
-        span = self._missing_span(kind, first, last)
+        kind = self._edge(first, last)
+        span = place_words(self.heard.words, first, last, self.edges)
         evidence = self._evidence(first, last, span)
         evidence["surplus_letters"] = difference.surplus_letters
         if not (
-            self._has_surplus(kind, difference, first, last) or self._is_left_out(kind, difference, span)
+            self._has_surplus(kind, difference, first, last)
+            or self._is_left_out(kind, difference, span)
+            or self._is_expected(kind, difference)
         ):
             return None
         if kind is FaultKind.GAP and self._is_loop(first, last):
@@ -126,7 +148,23 @@ class Witnesses:
             return probability >= (
                 self.limits.doubtful_probability if has_voice else self.limits.heard_probability
             )
-        return has_voice and probability >= self.limits.sure_probability
+        return (
+            has_voice
+            and surplus >= self.limits.weak_surplus_letters
+            and probability >= self.limits.sure_probability
+        )
+
+    def _is_expected(self, kind: FaultKind, difference: Difference) -> bool:
+        """The model, made to begin or to end with the text, expects the words that are heard beyond it."""
+        if difference.given_only:
+            return False
+        if kind is FaultKind.TAIL:
+            end = self.alignment.end_probability
+            return end is not None and end < self.limits.end_probability
+        if kind is FaultKind.HEAD and self.alignment.words:
+            given, heard = self.alignment.words[0].probability, self.heard.words[0].probability
+            return given < min(self.limits.first_probability, self.limits.first_share * heard)
+        return False
 
     def _is_left_out(self, kind: FaultKind, difference: Difference, span: Span) -> bool:
         """Whole words are heard between words that agree, by a recogniser that is right about the rest of the clip."""
@@ -167,22 +205,24 @@ class Witnesses:
         first, last = difference.heard
         if difference.given[0] == difference.given[1] or not difference.given_only:
             return first, last
-        # Where a misheard word opens the stretch, the words after it are the missing ones.
-        letters = 0.0
+        # Where a misheard word opens the stretch, the words after it are the missing ones: those behind the place where
+        # the aligner puts it, unless it is stretched over them; then as many as make up the surplus of letters.
+        placed = self.alignment.words[difference.given[1] - 1 : difference.given[1]]
+        if placed and not is_unspoken(placed[0]):
+            behind = next((k for k in range(first, last) if self._middle_s(k) > placed[0].span.end_s), last)
+            letters = sum(ch.isalnum() for k in range(behind, last) for ch in self.heard.words[k].text)
+            if behind > first and letters >= difference.surplus_letters / 2:
+                return behind, last
+        letters = 0
         start = last
         while start > first and letters < difference.surplus_letters:
             start -= 1
             letters += sum(ch.isalnum() for ch in self.heard.words[start].text)
         return start, last
 
-    def _missing_span(self, kind: FaultKind, first: int, last: int) -> Span:
-        words = self.heard.words
-        start_s = words[first - 1].span.end_s if first > 0 else self.speech[0].start_s
-        end_s = words[last].span.start_s if last < len(words) else self.speech[-1].end_s
-        if kind is FaultKind.TAIL:
-            end_s = max(end_s, self.speech[-1].end_s)
-        start_s = min(start_s, words[first].span.end_s)
-        return Span(start_s, max(end_s, start_s))
+    def _middle_s(self, index: int) -> float:
+        span = self.heard.words[index].span
+        return (span.start_s + span.end_s) / 2
 
     def _unspoken(self, difference: Difference) -> TextFault | None:
         """Words that are written and not spoken, if the witnesses agree on them."""
@@ -284,7 +324,9 @@ class Witnesses:
                 f"{self.coverage.tail_gap_s:.2f} s of voice follow the last word and the recogniser hears no words in "
                 "them; listen to the end, or decide with a larger model"
             )
-        if similarity >= self.limits.pass_similarity or forced >= self.limits.pass_probability:
+        if similarity >= self.limits.pass_similarity:
+            return ""
+        if forced >= self.limits.pass_probability and similarity >= self.limits.pass_least_similarity:
             return ""
         if heard < self.limits.heard_probability:
             return (
@@ -312,6 +354,11 @@ class Witnesses:
         uncovered_s = sum(u.overlap_s(span) for u in self.coverage.uncovered)
         return {
             "heard_words": float(last - first),
+            **(
+                {"end_probability": round(self.alignment.end_probability, 3)}
+                if self.alignment.end_probability is not None
+                else {}
+            ),
             "heard_probability": round(self._heard_probability(first, last), 3),
             "uncovered_voice_s": round(uncovered_s, 3),
         }

@@ -6,14 +6,15 @@ the generated ``==`` would raise on an array. Integers are stored, seconds deriv
 
 from refprep.types.arrays import Samples, Vector, freeze
 from refprep.types.audio import AudioSource, Clip, Downmix, SampleFormat
-from refprep.types.identity import Admission, Identity, IdentityCase, Voiceprint
+from refprep.types.identity import Admission, ClipVoices, Identity, IdentityCase, Voiceprint
 from refprep.types.reference import JoinedClip, Reference
-from refprep.types.signal import QualityReport, SnrMethod
+from refprep.types.signal import ClipEdge, ClipEdges, QualityReport, SnrMethod
 from refprep.types.span import Span
 from refprep.types.text import (
     Alignment,
     Coverage,
     FaultKind,
+    LanguageCase,
     Origin,
     TextCheck,
     TextFault,
@@ -27,12 +28,16 @@ __all__ = [
     "Alignment",
     "AudioSource",
     "Clip",
+    "ClipEdge",
+    "ClipEdges",
+    "ClipVoices",
     "Coverage",
     "Downmix",
     "FaultKind",
     "Identity",
     "IdentityCase",
     "JoinedClip",
+    "LanguageCase",
     "Origin",
     "QualityReport",
     "Reference",

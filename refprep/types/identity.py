@@ -84,6 +84,25 @@ class IdentityCase:
 
 
 @dataclass(frozen=True, slots=True)
+class ClipVoices:
+    """One clip's windows, parted into the two groups that are least alike.
+
+    Attributes:
+        model: Name of the encoder.
+        cosine: Between the mean directions of the groups; None where they cannot be parted.
+        run: Most windows in a row of the group that has fewer in a row.
+        span: Where that group's longest run lies; None likewise.
+        threshold: Lowest cosine of one voice for this encoder and run; None where nobody measured it.
+    """
+
+    model: str
+    cosine: float | None
+    run: int
+    span: Span | None
+    threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Admission:
     """What a clip is, beside what the reference asks of it.
 

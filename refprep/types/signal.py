@@ -20,6 +20,34 @@ class SnrMethod(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ClipEdge:
+    """How a clip begins, or how it ends.
+
+    Attributes:
+        level_db: Of its outermost samples, against the speech: the lower one of 10 ms and 30 ms.
+        above_noise_db: The same against the clip's noise; inf where it has none.
+        silence_s: From the edge to the nearest voice activity.
+        word: What is heard there; empty where nobody listened.
+        word_probability: Of that word; None likewise.
+    """
+
+    level_db: float
+    above_noise_db: float
+    silence_s: float
+    word: str = ""
+    word_probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClipEdges:
+    """Both ends of a clip in which somebody speaks."""
+
+    start: ClipEdge
+    end: ClipEdge
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class QualityReport:
     """Measurements of the signal.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -59,15 +60,22 @@ class Alignment:
     Attributes:
         words: One for every written word, in order, also for those nobody says (short and improbable).
         aligner: Name of the model.
+        end_probability: Probability that nothing more is said after the text, 0-1; None where nobody asked.
     """
 
     words: tuple[Word, ...]
     aligner: str
+    end_probability: float | None = None
 
     @property
     def mean_probability(self) -> float:
         """Mean over the words; 0.0 without any."""
         return sum(w.probability for w in self.words) / len(self.words) if self.words else 0.0
+
+    @property
+    def median_probability(self) -> float:
+        """Median over the words; 0.0 without any."""
+        return statistics.median(w.probability for w in self.words) if self.words else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +106,25 @@ class Coverage:
         if total_s <= 0.0:
             return 1.0
         return max(0.0, 1.0 - sum(s.duration_s for s in self.uncovered) / total_s)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageCase:
+    """The language of a text and of its audio.
+
+    Attributes:
+        text: As written.
+        declared: BCP 47, as the row or the caller states it; empty where nobody does.
+        heard: Language that the recogniser hears; empty where it knows only one, or nobody speaks.
+        probability: Of ``heard``, 0-1.
+        speech_s: Seconds of speech it rests on.
+    """
+
+    text: str
+    declared: str
+    heard: str
+    probability: float
+    speech_s: float
 
 
 class FaultKind(enum.StrEnum):

@@ -99,7 +99,7 @@ def test_explain_prints_every_section_and_json() -> None:
         assert section in text
     document = json.loads(refprep("explain", "RP1", "--format", "json").out)
     assert document["schema_version"] == 1
-    assert [r["code"] for r in document["rules"]] == [f"RP10{k}" for k in range(1, 9)]
+    assert [r["code"] for r in document["rules"]] == [f"RP10{k}" for k in range(1, 10)]
 
 
 def test_a_bug_exits_4_with_a_traceback(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ LAYERS = (
     ("protocols", "config", "manifest", "text", "dsp"),
     ("linter",),
     ("pipeline",),
-    ("models", "voice", "utterances", "report", "bench", "measure"),
+    ("models", "voice", "utterances", "report", "bench", "measure", "fix"),
     ("api",),
     ("cli",),
     ("__main__",),

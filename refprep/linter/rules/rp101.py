@@ -17,11 +17,16 @@ repeating one token and never ends (3 of 3 runs with text for 6 of 10 s); one mi
 Complete the text (the suggestion is in the finding), or cut the audio at the pause before the missing words.
 
 ## Fix safety
-Unsafe: the suggested words are a recogniser's, and a cut takes speech away.
+Safe: the words that are heard go into the text, which keeps its own; no sample changes, and the copy is checked again.
+The words are a recogniser's: read them. Where that copy is not clean, `--unsafe-fixes` cuts the audio at the last
+pause before the missing words, and text with it.
 
 ## Threshold and its source
 A surplus of 6 heard letters, of 3 with 0.35 s of voice after the last aligned word, or whole words with voice that the
-recogniser is sure of beside text it got right. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+recogniser is sure of beside text it got right. Any heard word counts, "I" and "so", too, where the model, made to say the
+text, gives less than 0.3 to ending there: full texts reach 0.82 and more, texts without their last word 0.19 at most.
+The span begins where the speech after the last covered word begins, by voice activity and energy.
+``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
 again).
 """
 
@@ -44,7 +49,7 @@ RULE = Rule(
     name="uncovered-audio-tail",
     summary="the tail of the audio is not covered by the text",
     severity=Severity.ERROR,
-    fix=FixAvailability.UNSAFE,
+    fix=FixAvailability.SAFE,
     noun=TextCheck,
     check=check,
     page=__doc__,

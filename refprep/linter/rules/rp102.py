@@ -15,10 +15,14 @@ The first words of the output come out as the unwritten words of the reference, 
 Complete the text, or cut the audio at the pause before its first written word.
 
 ## Fix safety
-Unsafe: the suggested words are a recogniser's, and a cut takes speech away.
+Safe: the words that are heard go into the text, which keeps its own; no sample changes, and the copy is checked again.
+The words are a recogniser's: read them. Where that copy is not clean, `--unsafe-fixes` cuts the audio at the first
+pause after the missing words, and text with it.
 
 ## Threshold and its source
-As RP101, at the other end. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+As RP101, at the other end: heard words count where the model gives less than 0.1 to beginning with the text's first
+word, and less than 15 % of what it gives to the word it hears first.
+``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
 again).
 """
 
@@ -41,7 +45,7 @@ RULE = Rule(
     name="uncovered-audio-head",
     summary="the head of the audio is not covered by the text",
     severity=Severity.ERROR,
-    fix=FixAvailability.UNSAFE,
+    fix=FixAvailability.SAFE,
     noun=TextCheck,
     check=check,
     page=__doc__,

@@ -16,7 +16,8 @@ slurs or skips.
 Insert the missing words where the finding says.
 
 ## Fix safety
-Unsafe: the suggested words are a recogniser's.
+Safe: the words that are heard go into the text, which keeps its own; no sample changes, and the copy is checked again.
+The words are a recogniser's: read them. Nothing is ever cut out of the middle.
 
 ## Threshold and its source
 A surplus of 7 heard letters in two words or more, or two whole words that the recogniser is sure of (0.65) beside text
@@ -44,7 +45,7 @@ RULE = Rule(
     name="uncovered-audio-gap",
     summary="words inside the audio are missing from the text",
     severity=Severity.ERROR,
-    fix=FixAvailability.UNSAFE,
+    fix=FixAvailability.SAFE,
     noun=TextCheck,
     check=check,
     page=__doc__,

@@ -16,7 +16,8 @@ keeps the whole text, and so makes this fault itself.
 Take the words out of the text, or use the whole recording.
 
 ## Fix safety
-Unsafe: a word may have been spoken too softly to be heard.
+Safe: only words that recogniser and aligner both find nowhere in the audio leave the text; no sample changes, and the
+copy is checked again.
 
 ## Threshold and its source
 Two words without length and with a probability below 0.1, or a stretch of at least 4 letters whose mean probability
@@ -43,7 +44,7 @@ RULE = Rule(
     name="unspoken-text",
     summary="the text holds words that nobody says",
     severity=Severity.ERROR,
-    fix=FixAvailability.UNSAFE,
+    fix=FixAvailability.SAFE,
     noun=TextCheck,
     check=check,
     page=__doc__,

@@ -15,7 +15,7 @@ One wrong word bends the pronunciation the engine learns for it; a wrong number 
 Correct the word, or listen: recognisers err on names.
 
 ## Fix safety
-Unsafe: the suggested word is a recogniser's.
+Unsafe: the word is replaced by the recogniser's, which errs on names.
 
 ## Threshold and its source
 Words of at least 4 letters and less than 60 % alike, the written one with a probability below 0.05, or two

@@ -13,7 +13,7 @@ In-context cloning needs the text of the reference. Without one nothing can be h
 `refprep transcribe ana_04.wav > ana_04.txt`, then read it through: recognisers err on names.
 
 ## Fix safety
-There is no automatic fix: a transcription nobody has read is a guess.
+Unsafe: the recogniser's text is written, and a transcription nobody has read is a guess.
 
 ## Threshold and its source
 None: a text is there or it is not.
@@ -41,7 +41,7 @@ RULE = Rule(
     name="missing-text",
     summary="the clip has no text to check",
     severity=Severity.WARNING,
-    fix=FixAvailability.NONE,
+    fix=FixAvailability.UNSAFE,
     noun=Utterance,
     check=check,
     page=__doc__,

@@ -14,7 +14,7 @@ What stands at the end of the reference bleeds into the start of the clone: a ta
 Export the clip with its own decay, or cut it at the last pause and shorten the text.
 
 ## Fix safety
-None: a cut here would take speech with it.
+Unsafe: the clip is cut at its last pause, and speech and words after it are lost. Without a pause there is no cut.
 
 ## Threshold and its source
 10 dB. Over the 133 clean originals of the speech pack with speech the median tail is 30 dB below the speech and 5 % are
@@ -55,7 +55,7 @@ RULE = Rule(
     name="loud-tail",
     summary="the clip ends within sound",
     severity=Severity.WARNING,
-    fix=FixAvailability.NONE,
+    fix=FixAvailability.UNSAFE,
     noun=QualityReport,
     check=check,
     page=__doc__ or "",

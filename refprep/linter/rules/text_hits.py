@@ -15,7 +15,7 @@ _PLACES = {
 _SHOWN_LETTERS = 120
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
     """A text in quotes, its middle left out where it is long."""
     if len(text) <= _SHOWN_LETTERS:
         return f'"{text}"'
@@ -30,7 +30,7 @@ def missing_hits(check: TextCheck, kind: FaultKind) -> Iterator[Hit]:
         spoken_s = sum(s.overlap_s(fault.span) for s in check.coverage.speech)
         place = f"{before} {spoken_s:.2f} s of speech{after}".strip()
         yield Hit(
-            message=f"{place} have no text: {_quote(fault.words)} (coverage {check.coverage.ratio:.0%})",
+            message=f"{place} have no text: {quote(fault.words)} (coverage {check.coverage.ratio:.0%})",
             remedy=remedy.format(start=fault.span.start_s, end=fault.span.end_s) + ".",
             span=fault.span,
             evidence={
@@ -48,7 +48,7 @@ def unspoken_hits(check: TextCheck, kind: FaultKind) -> Iterator[Hit]:
         count = fault.word_range[1] - fault.word_range[0]
         noun = "word" if count == 1 else "words"
         yield Hit(
-            message=f"nobody says {_quote(fault.words)} ({count} {noun})",
+            message=f"nobody says {quote(fault.words)} ({count} {noun})",
             remedy="Take the words out of the text, or use the whole recording.",
             span=fault.span,
             evidence={**fault.evidence, "unspoken_text": fault.words},
@@ -61,7 +61,7 @@ def wrong_hits(check: TextCheck, kind: FaultKind) -> Iterator[Hit]:
     for fault in _faults(check, kind):
         alike = float(fault.evidence["letter_similarity"])
         yield Hit(
-            message=f"this is another text ({alike:.0%} of the letters agree): the audio says {_quote(fault.words)}",
+            message=f"this is another text ({alike:.0%} of the letters agree): the audio says {quote(fault.words)}",
             remedy="Find the clip's own text.",
             span=fault.span,
             evidence=fault.evidence,

@@ -250,8 +250,24 @@ def test_the_keys_of_a_report_are_pinned_and_json_takes_them():
     assert list(found) == [
         "schema_version", "models", "cases", "passes", "recall_missing", "recall_edge_word", "recall_extra",
         "recall_other_clip", "counts", "false_alarms", "false_warnings", "undecided", "undecided_of_passes",
-        "suggested_text_wer", "wall_s", "realtime_factor", "confusion", "languages", "wrong",
+        "suggested_text_wer", "span_start_error_ms_median", "span_start_error_ms_p95", "span_starts", "wall_s",
+        "realtime_factor", "confusion", "languages", "wrong",
     ]  # fmt: skip
     assert (found["wall_s"], found["realtime_factor"]) == (2.0, 0.25)
     assert found["models"] == {"transcriber": "fake"}
     assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("errors_s", "median", "p95", "found"),
+    [
+        ([], None, None, 0),
+        ([None, None], None, None, 0),
+        ([0.01, -0.03, None, 0.02], 20.0, 30.0, 3),
+        ([k / 1000 for k in range(1, 101)], 50.0, 95.0, 100),
+    ],
+)
+def test_errors_of_span_starts_are_summed_up_without_their_sign(errors_s, median, p95, found):
+    result = summarise([], wall_s=1.0, audio_s=1.0, models={}, span_errors_s=errors_s)
+    assert (result["span_start_error_ms_median"], result["span_start_error_ms_p95"]) == (median, p95)
+    assert result["span_starts"] == {"found": found, "of": len(errors_s)}

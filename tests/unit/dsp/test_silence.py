@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refprep.dsp.silence import longest_inner_pause, pauses, refine_edges
+from refprep.dsp.silence import longest_inner_pause, pauses, refine_edges, split_at_quiet
 from refprep.types import Span
 
 RATE_HZ = 16_000
@@ -83,3 +83,23 @@ def test_longest_inner_pause():
     assert longest_inner_pause([]) is None
     assert longest_inner_pause([Span(1, 2)]) is None
     assert longest_inner_pause([Span(0, 1), Span(1.5, 2), Span(4, 5)]) == Span(2, 4)
+
+
+@given(st.lists(st.tuples(st.integers(2, 40), st.integers(9, 40)), min_size=1, max_size=6))
+def test_quiet_that_voice_activity_passes_over_cuts_a_span(parts):
+    """Sound and quiet in steps of 10 ms: one span over everything is cut into the stretches of sound again."""
+    sound, at = [], 20
+    for loud, quiet in parts:
+        sound.append(Span(at / 100, (at + loud) / 100))
+        at += loud + quiet
+    samples = np.zeros(at * RATE_HZ // 100, dtype=np.float32)
+    for span in sound:
+        samples[round(span.start_s * RATE_HZ) : round(span.end_s * RATE_HZ)] = 0.1
+    levels = {"speech_level_dbfs": -20.0, "noise_level_dbfs": -math.inf}
+    whole = Span(sound[0].start_s, sound[-1].end_s)
+    found = split_at_quiet(samples, RATE_HZ, [whole], min_quiet_s=0.085, **levels)
+    assert [s.start_s for s in found] == pytest.approx([s.start_s for s in sound])
+    assert [s.end_s for s in found] == pytest.approx([s.end_s for s in sound])
+    assert split_at_quiet(samples, RATE_HZ, [whole], min_quiet_s=10.0, **levels) == (whole,)
+    silence = {"speech_level_dbfs": -math.inf, "noise_level_dbfs": -math.inf}
+    assert split_at_quiet(samples, RATE_HZ, [whole], min_quiet_s=0.085, **silence) == (whole,)

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import test_rules_fit
 import test_rules_identity
 import test_rules_manifest
 import test_rules_signal
@@ -16,21 +17,36 @@ from hypothesis import strategies as st
 
 from refprep.errors import RefprepError, UsageError
 from refprep.linter.explain import SECTIONS, markdown_table, page, rule_row, sections
+from refprep.linter.profiles import ProfileCase
 from refprep.linter.registry import all_rules, select_rules
 from refprep.linter.rule import FixAvailability, Rule, Severity
 from refprep.linter.speakers import SpeakerClaim
 from refprep.linter.waivers import WaiverUse
 from refprep.manifest import Utterance
-from refprep.types import Admission, AudioSource, IdentityCase, QualityReport, TextCheck
+from refprep.types import (
+    Admission,
+    AudioSource,
+    ClipEdges,
+    ClipVoices,
+    IdentityCase,
+    LanguageCase,
+    QualityReport,
+    TextCheck,
+)
 
 RULES = all_rules()
 NOUNS = (
     RefprepError, Utterance, AudioSource, TextCheck, QualityReport, IdentityCase, Admission, SpeakerClaim, WaiverUse,
+    LanguageCase, ClipEdges, ClipVoices, ProfileCase,
 )  # fmt: skip
-TOPICS = {"RP0": {RefprepError, AudioSource}, "RP1": {TextCheck, Utterance}, "RP2": {QualityReport}}
+TOPICS = {
+    "RP0": {RefprepError, AudioSource},
+    "RP1": {TextCheck, Utterance, LanguageCase},
+    "RP2": {QualityReport},
+}
 
 # A rule that is added needs a line in one of the tables: a value on which it fires and one on which it stays quiet.
-TABLES = (test_rules_text, test_rules_identity, test_rules_manifest)
+TABLES = (test_rules_text, test_rules_identity, test_rules_manifest, test_rules_fit)
 FIRES = test_rules_signal.FIRES | {code: value for table in TABLES for code, value in table.FIRES.items()}
 QUIET = dict.fromkeys(test_rules_signal.FIRES) | {
     c: value for table in TABLES for c, value in table.QUIET.items()
@@ -160,8 +176,8 @@ def test_a_severity_can_be_changed_and_the_longest_prefix_knows_best():
 @pytest.mark.parametrize("name", ["RP101", "rp1", "RP1", "RP", "Rp10"])
 def test_a_prefix_names_its_rules(name):
     expected = [c for c in RULES if c.startswith(name.upper())]
-    assert list(select_rules((name,))) == expected
-    assert list(select_rules((), (name,))) == [c for c in RULES if c not in expected]
+    assert list(select_rules((name,), preview=True)) == expected
+    assert list(select_rules((), (name,), preview=True)) == [c for c in RULES if c not in expected]
 
 
 @pytest.mark.parametrize("name", ["RP9999", "E501", "RP8", "uncovered-audio-tail"])

@@ -133,6 +133,27 @@ def test_the_last_line(severities, expected):
     assert summary_text(counted(reports)) == expected
 
 
+def test_a_finding_that_a_copy_does_not_have_says_where_that_is_and_needs_no_help(report):
+    fixed = replace(
+        report, findings=(*report.findings, whole_file()), fixed=("RP101",), fixed_to="fixed/ana.wav"
+    )
+    first, other = to_text(fixed).splitlines()[2:4]
+    assert first == "  fixed in fixed/ana.wav"
+    assert other.startswith("clips/ana.wav: RP201")
+    assert to_text(fixed).count("help:") == 1
+    row = file_json(fixed)
+    assert (row["fixed"], row["fixed_to"]) == (["RP101"], "fixed/ana.wav")
+    assert [f["code"] for f in row["findings"]] == ["RP101", "RP201"]
+    tally = counted([fixed])
+    assert tally.summary() == {
+        "files": 1, "files_with_findings": 1, "errors": 0, "warnings": 1, "infos": 0, "known": 0, "fixed": 1,
+    }  # fmt: skip
+    assert not tally.has_at_least(Severity.ERROR)
+    assert summary_text(tally) == "1 finding fixed. 1 file checked: 0 errors, 1 warning, 0 infos."
+    whole = replace(report, fixed=("RP101",), fixed_to="fixed/ana.wav")
+    assert summary_text(counted([whole, whole])) == "2 findings fixed. 2 files checked, nothing else found."
+
+
 # --------------------------------------------------------------------------- JSON
 
 

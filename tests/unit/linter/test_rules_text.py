@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fakes import FakeAsr, FakeVoiceActivity, evenly, noise_clip
+from fakes import FakeAsr, FakeVoiceActivity, evenly, voiced_clip
 
 from refprep.errors import AudioDecodeError, ConfigError
 from refprep.linter.registry import all_rules
@@ -22,9 +22,10 @@ def hold(text: str, said: str = SAID, *, voice_s: float = 0.0) -> TextCheck:
     """What the Listener says; ``voice_s`` more seconds of voice follow the last word."""
     script = evenly(said)
     end_s = script[-1][2] + voice_s if script else 2.0
-    clip = noise_clip(end_s + 0.5, sample_rate_hz=1000)
+    speech = [Span(0.5, end_s)]
+    clip = voiced_clip(end_s + 0.5, speech, sample_rate_hz=1000)
     asr = FakeAsr({clip.id: script})
-    return Listener(FakeVoiceActivity(default=[Span(0.5, end_s)]), asr, asr).check(clip, text, language="en")
+    return Listener(FakeVoiceActivity(default=speech), asr, asr).check(clip, text, language="en")
 
 
 UTTERANCE = Utterance(Path("clips/ana_04.wav"), "It was.", "en", "vctk/en/f/p225", "m.jsonl:1")
@@ -138,14 +139,14 @@ def test_a_fault_of_another_kind_is_another_rules(code):
     ("code", "severity", "fix"),
     [
         ("RP001", "error", "none"),
-        ("RP101", "error", "unsafe"),
-        ("RP102", "error", "unsafe"),
-        ("RP103", "error", "unsafe"),
-        ("RP104", "error", "unsafe"),
+        ("RP101", "error", "safe"),
+        ("RP102", "error", "safe"),
+        ("RP103", "error", "safe"),
+        ("RP104", "error", "safe"),
         ("RP105", "error", "unsafe"),
         ("RP106", "warning", "unsafe"),
-        ("RP107", "warning", "none"),
-        ("RP108", "warning", "none"),
+        ("RP107", "warning", "unsafe"),
+        ("RP108", "warning", "unsafe"),
         ("RP303", "warning", "none"),
     ],
 )

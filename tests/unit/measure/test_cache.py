@@ -20,7 +20,7 @@ from refprep.measure.cache import MeasurementCache, MeasurementKey
 from refprep.measure.measurement import Measurement
 from refprep.pipeline.listen import Listener
 from refprep.pipeline.quality import measure_quality
-from refprep.types import Span, TextCheck
+from refprep.types import ClipEdge, ClipEdges, ClipVoices, LanguageCase, Span, TextCheck
 
 KEY = MeasurementKey("0" * 64, ".wav", "said", "en", ("text",), (("recogniser", "base cpu 1234"),))
 CLIP = noise_clip(5.0)
@@ -40,6 +40,9 @@ MEASURED = Measurement(
     quality=replace(measure_quality(CLIP, SPEECH, text="a", language="en"), loudness_lufs=-math.inf),
     check=hold("Before winter came they carried"),
     models={"transcriber": "whisper-base"},
+    edges=ClipEdges(ClipEdge(-3.0, math.inf, 0.0, "It", 0.5), ClipEdge(-math.inf, -math.inf, 0.4), 5.0),
+    language=LanguageCase("Before", "", "en", 0.98, 3.8),
+    voices=ClipVoices("ge2e", 0.5, 2, Span(1.0, 3.4), 0.72),
 )
 
 

@@ -53,6 +53,12 @@ def scene(request: pytest.FixtureRequest) -> Scene:
     )
 
 
+def test_the_language_that_is_heard_has_a_probability(scene: Scene) -> None:
+    language, probability = scene.asr.detect_language(scene.clip, Span(0.0, scene.clip.duration_s))
+    assert language == "en"
+    assert 0.5 < probability <= 1.0
+
+
 def test_transcribes_words_in_order_within_the_clip(scene: Scene) -> None:
     heard = scene.asr.transcribe(scene.clip, [Span(0.0, scene.clip.duration_s)], language="en")
     assert heard.text.casefold().startswith("it was the best of times")

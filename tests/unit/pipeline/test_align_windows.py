@@ -31,6 +31,7 @@ class ClockAligner:
 
     name: str = "clock"
     pieces: list[tuple[float, float, str]] = field(default_factory=list)
+    asked: list[tuple[float, str]] = field(default_factory=list)
 
     def align(self, clip, text, *, language):
         start_s = float(clip.samples[0]) * 2**20 / RATE_HZ
@@ -39,6 +40,10 @@ class ClockAligner:
             tuple(Word(w, Span(0.1 * k, 0.1 * k + 0.05), 0.9) for k, w in enumerate(split_words(text))),
             self.name,
         )
+
+    def end_probability(self, clip, text, *, language):
+        self.asked.append((float(clip.samples[0]) * 2**20 / RATE_HZ, text))
+        return 0.25
 
 
 def script(num_words: int, step_s: float):
@@ -142,3 +147,16 @@ def test_a_cut_clip_is_named_by_its_samples_and_read_only():
     assert piece.id == pcm_sha256(clip.samples[1000:2500], RATE_HZ)
     assert piece.source == clip.source
     assert not piece.samples.flags.writeable
+
+
+@pytest.mark.parametrize("num_words", [12, 60])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_the_end_is_asked_about_where_words_are_heard_behind_the_text(num_words, missing):
+    """In the window where the text ends, with the words of that window."""
+    (said, speech), aligner = script(num_words, 1.5), ClockAligner()
+    text = join_words([w for w, _, _ in said][: num_words - missing])
+    aligned = align_text(
+        ramp_clip(num_words * 1.5), text, speech, aligner, heard=heard_of(said), language="en"
+    )
+    assert aligned.end_probability == (0.25 if missing else None)
+    assert aligner.asked == ([(aligner.pieces[-1][0], aligner.pieces[-1][2])] if missing else [])

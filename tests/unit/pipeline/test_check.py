@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fakes import FakeAsr, FakeVoiceActivity, evenly, noise_clip, spoken
+from fakes import FakeAsr, FakeVoiceActivity, evenly, noise_clip, spoken, voiced_clip
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,8 +24,8 @@ def listen(text: str, said: str, *, language: str = "en", speech=None) -> TextCh
     """What the Listener says of a text, where the recogniser hears exactly what is said."""
     script = paced(said)
     end_s = script[-1][2] if script else 2.0
-    clip = noise_clip(end_s + 0.5, sample_rate_hz=1000, seed=len(said))
     spans = speech if speech is not None else [Span(START_S, end_s)]
+    clip = voiced_clip(end_s + 0.5, spans, sample_rate_hz=1000, seed=len(said))
     asr = FakeAsr({clip.id: script}, language=language)
     return Listener(FakeVoiceActivity({clip.id: spans}), asr, asr).check(clip, text, language=language)
 
@@ -39,6 +39,7 @@ def weigh(
     heard_p: float | dict[int, float] = 0.9,
     speech_end_s: float | None = None,
     last_word_end_s: float | None = None,
+    end_p: float | None = None,
 ) -> TextCheck:
     """check_text with every witness set by hand.
 
@@ -50,6 +51,7 @@ def weigh(
         heard_p: Probability of the heard words, or of some of them.
         speech_end_s: Where voice ends; the longer of the two texts otherwise.
         last_word_end_s: Where the aligner ends the last written word.
+        end_p: Probability that the speech ends with the text.
     """
     probability = heard_p if isinstance(heard_p, dict) else dict.fromkeys(range(99), heard_p)
     heard_words = tuple(
@@ -68,7 +70,7 @@ def weigh(
     return check_text(
         Transcript(text, "en"),
         Transcript(heard, "en", 1.0, heard_words, Origin.ASR, "fake"),
-        Alignment(tuple(placed), "fake"),
+        Alignment(tuple(placed), "fake", end_p),
         [Span(START_S, end_s)],
         duration_s=end_s + 0.5,
     )
@@ -371,6 +373,37 @@ def test_a_last_word_left_out_needs_voice_and_a_sure_recogniser():
     before_it_s = START_S + 18 * WORD_S + 0.1
     assert weigh(SAID, said, speech_end_s=before_it_s).faults == ()
     assert weigh(SAID, said, speech_end_s=end_s, heard_p={18: 0.3}).faults == ()
+
+
+@pytest.mark.parametrize("last", ["I", "so", "me", "rain"])
+@pytest.mark.parametrize(
+    ("end_p", "found"), [(0.01, True), (0.29, True), (0.31, False), (0.9, False), (None, False)]
+)
+def test_a_short_last_word_is_believed_where_the_model_does_not_end_with_the_text(last, end_p, found):
+    check = weigh(SAID, f"{SAID} {last}", speech_end_s=START_S + 18 * WORD_S, end_p=end_p, heard_p={18: 0.2})
+    assert [f.kind for f in check.faults] == ([FaultKind.TAIL] if found else [])
+    if found:
+        assert only_fault(check).evidence["end_probability"] == end_p
+        assert check.suggested_text == f"{SAID} {last}"
+
+
+@pytest.mark.parametrize("first", ["I", "so", "at"])
+@pytest.mark.parametrize(("first_p", "found"), [(0.001, True), (0.09, True), (0.14, False), (0.8, False)])
+def test_a_short_first_word_is_believed_where_the_model_would_not_begin_with_the_text(first, first_p, found):
+    check = weigh(
+        SAID,
+        f"{first} {SAID}",
+        forced={0: (first_p, WORD_S)},
+        heard_p={0: 0.7},
+        speech_end_s=START_S + 19 * WORD_S,
+    )
+    assert [f.kind for f in check.faults] == ([FaultKind.HEAD] if found else [])
+    assert not found or check.suggested_text == f"{first} {SAID}"
+
+
+def test_a_first_word_that_the_recogniser_doubts_more_than_the_text_is_none():
+    check = weigh(SAID, f"so {SAID}", forced={0: (0.05, WORD_S)}, heard_p={0: 0.3})
+    assert check.faults == ()
 
 
 def test_a_stretched_last_word_does_not_hide_a_strong_surplus():

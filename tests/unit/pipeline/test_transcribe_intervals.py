@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fakes import FakeAsr, noise_clip
 from hypothesis import given
@@ -98,14 +98,72 @@ def test_silence_is_not_sent_to_the_recogniser():
 def test_speech_is_sent_in_the_planned_intervals():
     speech = (Span(0.5, 10.0), Span(40.0, 50.0))
     clip = noise_clip(60.0, sample_rate_hz=1000)
-    asr = RecordingAsr({clip.id: [("first", 1.0, 2.0), ("dream", 25.0, 26.0), ("last", 49.0, 49.5)]})
+    said = [(f"w{k}", 1.0 + k, 2.0 + k) for k in range(9)]
+    asr = RecordingAsr(
+        {clip.id: [*said, ("dream", 25.0, 26.0), *[(f"x{k}", 40.0 + k, 41.0 + k) for k in range(10)]]}
+    )
     transcript = transcribe_clip(clip, speech, asr, language="es-AR")
     assert asr.intervals == [plan_intervals(60.0, speech)]
     assert asr.languages == ["es-AR"]
-    assert [w.text for w in transcript.words] == [
-        "first",
-        "last",
-    ]  # what would be dreamt in silence is not heard
+    heard = [w.text for w in transcript.words]
+    assert (heard[0], heard[-1], len(heard)) == (
+        "w0",
+        "x9",
+        19,
+    )  # what would be dreamt in silence is not heard
+
+
+@dataclass
+class SkippingAsr(RecordingAsr):
+    """Asked about more than 5 s it passes over what is said from 2 to 6 s, and stretches the word before it."""
+
+    def transcribe(self, clip, intervals, *, language=None):
+        heard = super().transcribe(clip, intervals, language=language)
+        if sum(i.duration_s for i in intervals) <= 5.0:
+            return heard
+        words = tuple(
+            replace(w, span=Span(w.span.start_s, 6.0)) if w.span.end_s == 2.0 else w
+            for w in heard.words
+            if not 2.0 <= w.span.start_s < 6.0
+        )
+        return replace(heard, words=words, text=" ".join(w.text for w in words))
+
+
+SAID = [
+    (word, 0.5 * k, 0.5 * k + 0.5)
+    for k, word in enumerate("a b c d e f g h i j k l m n o p q r s t".split(), start=1)
+]
+
+
+def test_speech_that_was_passed_over_is_asked_about_again():
+    """Whisper passes over whole sentences that a pause sets apart, and a text without them looked complete."""
+    speech = (Span(0.5, 10.5),)
+    clip = noise_clip(11.0, sample_rate_hz=1000)
+    asr = SkippingAsr({clip.id: SAID}, language="de")
+    transcript = transcribe_clip(clip, speech, asr)
+    assert transcript.text == "a b c d e f g h i j k l m n o p q r s t"
+    assert [w.span for w in transcript.words] == sorted(w.span for w in transcript.words)
+    assert asr.languages == [None, "de"]  # the second time it is not left to guess the language
+    assert (len(asr.intervals), len(asr.intervals[1])) == (2, 1)
+    assert asr.intervals[1][0].start_s <= 2.0
+    assert asr.intervals[1][0].end_s >= 6.0
+
+
+def test_nothing_is_asked_twice_where_words_fill_the_speech():
+    clip = noise_clip(11.0, sample_rate_hz=1000)
+    for said in (SAID, [("1984", 0.5, 3.3), ("looooooong", 3.4, 5.2), *SAID[9:]]):
+        asr = RecordingAsr({clip.id: said})
+        transcribe_clip(clip, (Span(0.5, 10.5),), asr)
+        assert len(asr.intervals) == 1
+
+
+def test_a_stretch_that_stays_silent_changes_nothing():
+    """A laugh, or music: there is voice, and the recogniser has no words for it, asked twice."""
+    clip = noise_clip(11.0, sample_rate_hz=1000)
+    asr = RecordingAsr({clip.id: SAID[:8]})
+    transcript = transcribe_clip(clip, (Span(0.5, 10.5),), asr)
+    assert len(asr.intervals) == 2
+    assert transcript.text == "a b c d e f g h"
 
 
 def test_a_short_first_word_before_a_long_pause_does_not_move_the_cut_into_speech():
