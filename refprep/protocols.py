@@ -63,6 +63,10 @@ class Aligner(Protocol):
         """Probability that the speech ends with the text; None where the model cannot tell (a text too long for it)."""
         ...
 
+    def start_share(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Probability that the speech begins with the text, over that of its likeliest beginning; None as above."""
+        ...
+
 
 class SpeakerEncoder(Protocol):
     """Turns speech into a direction that depends on the speaker.

@@ -147,6 +147,10 @@ class Scene:
         """Of the script."""
         return FakeAsr({clip.id: self.script(clip)}).end_probability(clip, text, language=language)
 
+    def start_share(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Of the script."""
+        return FakeAsr({clip.id: self.script(clip)}).start_share(clip, text, language=language)
+
     def embed(self, clip: Clip, speech: Sequence[Span]) -> Voiceprint:
         """The voice of the file's name."""
         name = Path(clip.source.path).name

@@ -162,6 +162,13 @@ class FakeAsr:
             return None
         return 0.95 if _bare(heard[-1][0]) == _bare(written[-1]) else 0.01
 
+    def start_share(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Sure of the beginning where the script begins with the text's first word."""
+        heard, written = self.scripts.get(clip.id, ()), split_words(text)
+        if not heard or not written:
+            return None
+        return 1.0 if _bare(heard[0][0]) == _bare(written[0]) else 0.001
+
 
 @dataclass
 class FakeEncoder:

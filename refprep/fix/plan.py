@@ -16,7 +16,7 @@ from refprep.fix.cuts import EDGE_S, WordTimes, head_cuts, tail_cuts
 from refprep.fix.step import Step
 from refprep.linter.rules.rp205 import KEPT_EDGE_S
 from refprep.linter.run import FileReport
-from refprep.text.words import join_words, split_words
+from refprep.pipeline.mend import mended_text
 from refprep.types import FaultKind, Span, TextCheck, TextFault, Verdict
 
 SAFE_TEXT = {
@@ -63,7 +63,11 @@ def plan_fixes(
         written.append((heard_text, frozenset({MISSING_TEXT})))
     for kinds in (ALL_TEXT, SAFE_TEXT) if unsafe else (SAFE_TEXT,):
         faults = _faults(report.check, kinds, codes)
-        if report.check is not None and faults and (mended := mended_text(report.check, faults)):
+        if (
+            report.check is not None
+            and faults
+            and (mended := mended_text(report.check.given, report.check.heard, faults))
+        ):
             written.append((mended, frozenset(ALL_TEXT[f.kind] for f in faults)))
     steps = [Step(t, keep, c | trims) for t, c in written]
     steps += [Step(t, whole, c) for t, c in written]
@@ -73,25 +77,6 @@ def plan_fixes(
     if unsafe:
         steps += _cuts(report, voice, codes, obstacles)
     return Plan(tuple(dict.fromkeys(steps)), tuple(obstacles))
-
-
-def mended_text(check: TextCheck, faults: Collection[TextFault]) -> str:
-    """The given text with some of its faults mended, from the end so that word ranges stay true."""
-    if any(f.kind is FaultKind.WRONG_TEXT for f in faults):
-        return check.heard.text
-    words = split_words(check.given.text)
-    for fault in sorted(faults, key=lambda f: f.word_range, reverse=True):
-        first, last = fault.word_range
-        if fault.instead:
-            words[first:last] = [fault.instead]
-        elif fault.kind is FaultKind.UNSPOKEN:
-            words[first:last] = []
-        elif fault.kind is FaultKind.OTHER_WORD:
-            words[first:last] = [fault.words]
-        else:
-            # A misheard word inside the range stays as the user wrote it.
-            words[last:last] = [fault.words]
-    return join_words(words)
 
 
 def _faults(

@@ -105,6 +105,10 @@ class LazyAsr:
         """See ``refprep.protocols.Aligner``."""
         return self._loaded.end_probability(clip, text, language=language)
 
+    def start_share(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """See ``refprep.protocols.Aligner``."""
+        return self._loaded.start_share(clip, text, language=language)
+
     def transcribe_plainly(self, path: Path, language: str) -> str:
         """See ``refprep.models.whisper.FasterWhisper``."""
         return self._loaded.transcribe_plainly(path, language)

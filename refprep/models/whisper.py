@@ -139,29 +139,40 @@ class FasterWhisper:
         It is what it gives to the end and to the marks that end a sentence. Full texts reach 0.82 and more, texts that
         lack their last word at most 0.19 (base model, 41 and 38 clips in ten languages).
         """
-        audio = resample(clip.samples, clip.sample_rate_hz, WHISPER_SAMPLE_RATE_HZ)
-        encoded, _ = self._encode(audio, Span(0.0, min(clip.duration_s, WINDOW_S)))
         tokenizer = self._tokenizer(_whisper_language(language))
         tokens = _tokens_of(text, tokenizer)
-        if not tokens or len(tokens) > MAX_FORCED_TOKENS:
+        logits = self._next_logits(clip, tokens, tokenizer)
+        if logits is None:
             return None
-        prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps, *tokens]
-        result = self._model.model.generate(
+        shares = np.exp(logits - logits.max())
+        marks = [ids[0] for mark in _END_MARKS if len(ids := tokenizer.encode(mark)) == 1]
+        return float(shares[[tokenizer.eot, *marks]].sum() / shares.sum())
+
+    def start_share(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """Probability of the text's first token, over that of the likeliest one (see ``refprep.protocols.Aligner``)."""
+        tokenizer = self._tokenizer(_whisper_language(language))
+        tokens = _tokens_of(text, tokenizer)
+        logits = self._next_logits(clip, [], tokenizer)
+        if not tokens or logits is None:
+            return None
+        return float(np.exp(logits[tokens[0]] - logits.max()))
+
+    def _next_logits(self, clip: Clip, tokens: list[int], tokenizer: Any) -> npt.NDArray[np.float64] | None:  # noqa: ANN401
+        """(V,) for what follows when the model was made to say these tokens; None for more than it can be made to say."""
+        if len(tokens) > MAX_FORCED_TOKENS:
+            return None
+        audio = resample(clip.samples, clip.sample_rate_hz, WHISPER_SAMPLE_RATE_HZ)
+        encoded, _ = self._encode(audio, Span(0.0, min(clip.duration_s, WINDOW_S)))
+        steps = self._model.model.generate(
             encoded,
-            [prompt],
+            [[*tokenizer.sot_sequence, tokenizer.no_timestamps, *tokens]],
             beam_size=1,
             max_length=2 * (len(tokens) + 2),  # CTranslate2 generates half of it
             return_logits_vocab=True,
             suppress_blank=False,
             suppress_tokens=[],
-        )[0]
-        steps = result.logits[0]
-        if len(steps) <= len(tokens):
-            return None
-        logits = _to_numpy(steps[len(tokens)])
-        shares = np.exp(logits - logits.max())
-        marks = [ids[0] for mark in _END_MARKS if len(ids := tokenizer.encode(mark)) == 1]
-        return float(shares[[tokenizer.eot, *marks]].sum() / shares.sum())
+        )[0].logits[0]
+        return _to_numpy(steps[len(tokens)]) if len(steps) > len(tokens) else None
 
     def transcribe_plainly(self, path: Path, language: str) -> str:
         """What faster-whisper itself makes of a file with its defaults: the measure of our own speed."""
@@ -228,7 +239,8 @@ def _tokens_of(text: str, tokenizer: Any) -> list[int]:  # noqa: ANN401
     A text begins with a capital and is not shouted: "as you" and "AS YOU" gave the first word a probability of 0.0002
     where "As you" is heard with 0.6. Scripts without spaces begin without one.
     """
-    plain = text.strip()
+    # Half of a surrogate pair (JSON can hold one, so can a command line) is nothing that the tokenizer takes.
+    plain = text.strip().encode("utf-8", "replace").decode("utf-8")
     if not plain:
         return []
     lowered = plain.lower()

@@ -36,20 +36,24 @@ def align_text(
     words = split_words(text)
     if not words:
         return Alignment((), aligner.name)
-    goes_on = _goes_on(words, heard, language)
+    begins_before, goes_on = _heard_beyond(words, heard, language)
     if clip.duration_s <= MAX_INTERVAL_S or not speech:
-        aligned = aligner.align(clip, text, language=language)
-        if not goes_on:
-            return aligned
-        return replace(aligned, end_probability=aligner.end_probability(clip, text, language=language))
+        return replace(
+            aligner.align(clip, text, language=language),
+            start_share=aligner.start_share(clip, text, language=language) if begins_before else None,
+            end_probability=aligner.end_probability(clip, text, language=language) if goes_on else None,
+        )
     intervals = plan_intervals(clip.duration_s, speech)
     placed: list[Word] = []
+    start: float | None = None
     end: float | None = None
     for interval, (first, last) in zip(intervals, _share(words, heard, intervals, language), strict=True):
         if first == last:
             continue
         piece, part = cut_clip(clip, interval), join_words(words[first:last])
         aligned = aligner.align(piece, part, language=language)
+        if first == 0 and begins_before:
+            start = aligner.start_share(piece, part, language=language)
         if last == len(words) and goes_on:
             end = aligner.end_probability(piece, part, language=language)
         offset_s = interval.start_s
@@ -57,14 +61,17 @@ def align_text(
             Word(w.text, Span(w.span.start_s + offset_s, w.span.end_s + offset_s), w.probability)
             for w in aligned.words
         ]
-    # The text ends within the last window that has words of it.
-    return Alignment(tuple(placed), aligner.name, end)
+    # The text begins and ends within the first and the last window that have words of it.
+    return Alignment(tuple(placed), aligner.name, end_probability=end, start_share=start)
 
 
-def _goes_on(words: Sequence[str], heard: Transcript, language: str) -> bool:
-    """The recogniser hears words after the last one it shares with the text: worth asking whether the text ends there."""
-    pairs = compare(words, [w.text for w in heard.words], language).pairs
-    return max((h for _, h in pairs), default=-1) + 1 < len(heard.words)
+def _heard_beyond(words: Sequence[str], heard: Transcript, language: str) -> tuple[bool, bool]:
+    """Whether words are heard before the first one that recogniser and text share, and after the last one.
+
+    Where not, the model need not be asked what it expects there.
+    """
+    shared = [h for _, h in compare(words, [w.text for w in heard.words], language).pairs]
+    return min(shared, default=len(heard.words)) > 0, max(shared, default=-1) + 1 < len(heard.words)
 
 
 def cut_clip(clip: Clip, span: Span) -> Clip:

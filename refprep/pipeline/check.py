@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
 from refprep.pipeline.coverage import measure_coverage
+from refprep.pipeline.mend import mended_text
 from refprep.pipeline.witnesses import Witnesses
 from refprep.text.compare import compare
 from refprep.text.words import split_words
@@ -78,7 +79,7 @@ def check_text(
         verdict=Verdict.FAIL if failed else Verdict.UNDECIDED if reason else Verdict.PASS,
         reason=reason,
         faults=tuple(faults) if not reason else (),
-        suggested_text=case.suggest(faults) if not reason else given.text,
+        suggested_text=mended_text(given, heard, faults if not reason else ()),
     )
 
 

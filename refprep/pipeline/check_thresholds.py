@@ -1,6 +1,6 @@
 """Where the verdict on a text turns, and the measurements behind it.
 
-Set on the 273 labelled cases of the speech pack and, for single and paired words, on 546 more made from 78 clips of it
+Set on the 273 labelled cases of the speech pack and, for single and paired words, on 430 more made from 78 clips of it
 that those cases do not use (words cut off one end, out of the middle, or put in), with Whisper base in float32.
 ``refprep bench lint`` measures any labelled set.
 """
@@ -40,10 +40,13 @@ class CheckThresholds:
             words of their own (good texts: up to 4 letters, 0.14 s, probability 0.89, inside; none at an edge).
         end_probability: Probability that the speech ends with the text below which words heard after it are believed
             (full texts 0.82 and more, texts without their last word 0.19 and less).
-        first_probability: Forced probability of the text's first word below which words heard before it are believed,
-            where it is also below ``first_share`` of the probability of the first heard word (texts without their first
-            word: 0.05 at most in 35 of 38).
-        first_share: Likewise.
+        misheard_end_probability: The same where the text's own last words are misheard as well.
+        start_share: Probability of the text's beginning over that of the likeliest one, below which words heard before it
+            are believed.
+        misheard_start_share: The same where the text's own first words are misheard as well.
+        next_share: Forced probability of the word behind a gap over what it has where the words in the gap are said,
+            below which two words or more in it are believed.
+        gap_heard_probability: Mean probability that those words have at least.
         unspoken_letters: Given letters beyond the heard ones that make a stretch nobody says (twice as many without
             squeezed words).
         put_in_probability: Mean forced probability below which whole words that only the text has are unspoken.
@@ -81,8 +84,11 @@ class CheckThresholds:
     left_out_long_word_at_edge: LeftOut = LeftOut(letters=3.0, heard_probability=0.33, voice_s=0.3)
     left_out_word_inside: LeftOut = LeftOut(letters=6.0, heard_probability=0.9, voice_s=0.3)
     end_probability: float = 0.3
-    first_probability: float = 0.1
-    first_share: float = 0.15
+    misheard_end_probability: float = 0.05
+    start_share: float = 0.1
+    misheard_start_share: float = 0.02
+    next_share: float = 0.15
+    gap_heard_probability: float = 0.5
     unspoken_letters: float = 4.0
     unspoken_probability: float = 0.15
     put_in_probability: float = 0.2

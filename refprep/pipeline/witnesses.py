@@ -100,7 +100,8 @@ class Witnesses:
         missing = list(self.comparison.missing)
         for d in self.comparison.differences:
             is_new = not any(m.heard[0] < d.heard[1] and d.heard[0] < m.heard[1] for m in missing)
-            if is_new and d.heard_only and not d.given_only and self._edge(*d.heard) is not FaultKind.GAP:
+            has_more = len(d.heard_only) > len(d.given_only)
+            if is_new and has_more and self._edge(*d.heard) is not FaultKind.GAP:
                 missing.append(d)
         return missing
 
@@ -155,16 +156,27 @@ class Witnesses:
         )
 
     def _is_expected(self, kind: FaultKind, difference: Difference) -> bool:
-        """The model, made to begin or to end with the text, expects the words that are heard beyond it."""
-        if difference.given_only:
-            return False
+        """The model, made to say the text, expects what is heard beyond it."""
+        limits, is_misheard = self.limits, bool(difference.given_only)
+        if is_misheard and len(difference.heard_only) <= len(difference.given_only):
+            return False  # no more words than the text has there, only others
         if kind is FaultKind.TAIL:
             end = self.alignment.end_probability
-            return end is not None and end < self.limits.end_probability
-        if kind is FaultKind.HEAD and self.alignment.words:
-            given, heard = self.alignment.words[0].probability, self.heard.words[0].probability
-            return given < min(self.limits.first_probability, self.limits.first_share * heard)
-        return False
+            return end is not None and end < (
+                limits.misheard_end_probability if is_misheard else limits.end_probability
+            )
+        if kind is FaultKind.HEAD:
+            share = self.alignment.start_share
+            return share is not None and share < (
+                limits.misheard_start_share if is_misheard else limits.start_share
+            )
+        given, heard = difference.given[1], difference.heard[1]
+        if is_misheard or _count_words(difference.heard_only) < 2 or given >= len(self.alignment.words):
+            return False
+        if self._heard_probability(*difference.heard) < limits.gap_heard_probability:
+            return False
+        behind = self.alignment.words[given].probability
+        return behind < limits.next_share * self._heard_probability(heard, heard + 1)
 
     def _is_left_out(self, kind: FaultKind, difference: Difference, span: Span) -> bool:
         """Whole words are heard between words that agree, by a recogniser that is right about the rest of the clip."""
@@ -205,6 +217,13 @@ class Witnesses:
         first, last = difference.heard
         if difference.given[0] == difference.given[1] or not difference.given_only:
             return first, last
+        if self._edge(first, last) is FaultKind.HEAD:
+            # Here the misheard words close the stretch.
+            end, letters = first, 0
+            while end < last and letters < difference.surplus_letters:
+                letters += sum(ch.isalnum() for ch in self.heard.words[end].text)
+                end += 1
+            return first, end
         # Where a misheard word opens the stretch, the words after it are the missing ones: those behind the place where
         # the aligner puts it, unless it is stretched over them; then as many as make up the surplus of letters.
         placed = self.alignment.words[difference.given[1] - 1 : difference.given[1]]
@@ -352,34 +371,16 @@ class Witnesses:
 
     def _evidence(self, first: int, last: int, span: Span) -> dict[str, float | str]:
         uncovered_s = sum(u.overlap_s(span) for u in self.coverage.uncovered)
+        expected = {
+            "start_share": self.alignment.start_share if first == 0 else None,
+            "end_probability": self.alignment.end_probability if last == len(self.heard.words) else None,
+        }
         return {
             "heard_words": float(last - first),
-            **(
-                {"end_probability": round(self.alignment.end_probability, 3)}
-                if self.alignment.end_probability is not None
-                else {}
-            ),
             "heard_probability": round(self._heard_probability(first, last), 3),
             "uncovered_voice_s": round(uncovered_s, 3),
+            **{name: round(value, 3) for name, value in expected.items() if value is not None},
         }
-
-    def suggest(self, faults: Sequence[TextFault]) -> str:
-        """The given text with its faults mended, from the end so that word ranges stay true."""
-        if any(f.kind is FaultKind.WRONG_TEXT for f in faults):
-            return self.heard.text
-        words = list(self.words)
-        for fault in sorted(faults, key=lambda f: f.word_range, reverse=True):
-            first, last = fault.word_range
-            if fault.instead:
-                words[first:last] = [fault.instead]
-            elif fault.kind is FaultKind.UNSPOKEN:
-                words[first:last] = []
-            elif fault.kind is FaultKind.OTHER_WORD:
-                words[first:last] = [fault.words]
-            else:
-                # A misheard word inside the range stays as the user wrote it.
-                words[last:last] = [fault.words]
-        return join_words(words) if faults else self.given.text
 
 
 def _count_words(tokens: Sequence[str]) -> float:

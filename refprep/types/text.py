@@ -61,11 +61,14 @@ class Alignment:
         words: One for every written word, in order, also for those nobody says (short and improbable).
         aligner: Name of the model.
         end_probability: Probability that nothing more is said after the text, 0-1; None where nobody asked.
+        start_share: Probability that the speech begins with the text, over that of its likeliest beginning, 0-1; None
+            likewise.
     """
 
     words: tuple[Word, ...]
     aligner: str
     end_probability: float | None = None
+    start_share: float | None = None
 
     @property
     def mean_probability(self) -> float:

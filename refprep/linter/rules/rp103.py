@@ -21,7 +21,7 @@ The words are a recogniser's: read them. Nothing is ever cut out of the middle.
 
 ## Threshold and its source
 A surplus of 7 heard letters in two words or more, or two whole words that the recogniser is sure of (0.65) beside text
-it got right. One word is reported from 6 letters and a probability of 0.9: recognisers put in short words of their own.
+it got right; half as sure (0.5) is enough where the word behind them loses 85 % of its forced probability without them. One word is reported from 6 letters and a probability of 0.9: recognisers put in short words of their own.
 ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
 again).
 """

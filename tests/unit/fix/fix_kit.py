@@ -132,6 +132,10 @@ class World(FakeAsr):
         """As FakeAsr, by this clip's script."""
         return FakeAsr({clip.id: self.script(clip)}).end_probability(clip, text, language=language)
 
+    def start_share(self, clip: Clip, text: str, *, language: str) -> float | None:
+        """As FakeAsr, by this clip's script."""
+        return FakeAsr({clip.id: self.script(clip)}).start_share(clip, text, language=language)
+
     @property
     def listener(self) -> Listener:
         """All three in one."""

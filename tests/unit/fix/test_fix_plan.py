@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refprep.fix.cuts import EDGE_S, MIN_LEFT_S, MIN_PAUSE_S, WordTimes, head_cuts, refined_voice, tail_cuts
-from refprep.fix.plan import Plan, mended_text, plan_fixes
+from refprep.fix.plan import Plan, plan_fixes
 from refprep.fix.step import Step, apply_step
 from refprep.linter.registry import all_rules
 from refprep.linter.rule import FixAvailability
 from refprep.linter.run import FileReport, run_rules
 from refprep.manifest import Utterance
 from refprep.pipeline.listen import Listener
+from refprep.pipeline.mend import mended_text
 from refprep.pipeline.quality import measure_quality
 from refprep.types import Span
 
@@ -179,7 +180,7 @@ def test_mended_as_the_check_suggests():
         SAID.replace("winter", "elephant"),
     ):
         check = reported(text, phrases(SAID))[0].check
-        assert mended_text(check, check.faults) == check.suggested_text == SAID
+        assert mended_text(check.given, check.heard, check.faults) == check.suggested_text == SAID
 
 
 # --------------------------------------------------------------------------- cuts and samples

@@ -32,6 +32,7 @@ class ClockAligner:
     name: str = "clock"
     pieces: list[tuple[float, float, str]] = field(default_factory=list)
     asked: list[tuple[float, str]] = field(default_factory=list)
+    asked_first: list[tuple[float, str]] = field(default_factory=list)
 
     def align(self, clip, text, *, language):
         start_s = float(clip.samples[0]) * 2**20 / RATE_HZ
@@ -44,6 +45,10 @@ class ClockAligner:
     def end_probability(self, clip, text, *, language):
         self.asked.append((float(clip.samples[0]) * 2**20 / RATE_HZ, text))
         return 0.25
+
+    def start_share(self, clip, text, *, language):
+        self.asked_first.append((float(clip.samples[0]) * 2**20 / RATE_HZ, text))
+        return 0.125
 
 
 def script(num_words: int, step_s: float):
@@ -160,3 +165,15 @@ def test_the_end_is_asked_about_where_words_are_heard_behind_the_text(num_words,
     )
     assert aligned.end_probability == (0.25 if missing else None)
     assert aligner.asked == ([(aligner.pieces[-1][0], aligner.pieces[-1][2])] if missing else [])
+
+
+@pytest.mark.parametrize("num_words", [12, 60])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_the_start_is_asked_about_where_words_are_heard_before_the_text(num_words, missing):
+    (said, speech), aligner = script(num_words, 1.5), ClockAligner()
+    text = join_words([w for w, _, _ in said][missing:])
+    aligned = align_text(
+        ramp_clip(num_words * 1.5), text, speech, aligner, heard=heard_of(said), language="en"
+    )
+    assert aligned.start_share == (0.125 if missing else None)
+    assert aligner.asked_first == ([(aligner.pieces[0][0], aligner.pieces[0][2])] if missing else [])

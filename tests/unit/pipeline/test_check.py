@@ -40,6 +40,7 @@ def weigh(
     speech_end_s: float | None = None,
     last_word_end_s: float | None = None,
     end_p: float | None = None,
+    start_share: float | None = None,
 ) -> TextCheck:
     """check_text with every witness set by hand.
 
@@ -52,6 +53,7 @@ def weigh(
         speech_end_s: Where voice ends; the longer of the two texts otherwise.
         last_word_end_s: Where the aligner ends the last written word.
         end_p: Probability that the speech ends with the text.
+        start_share: Probability of beginning with the text, over that of the likeliest beginning.
     """
     probability = heard_p if isinstance(heard_p, dict) else dict.fromkeys(range(99), heard_p)
     heard_words = tuple(
@@ -70,7 +72,7 @@ def weigh(
     return check_text(
         Transcript(text, "en"),
         Transcript(heard, "en", 1.0, heard_words, Origin.ASR, "fake"),
-        Alignment(tuple(placed), "fake", end_p),
+        Alignment(tuple(placed), "fake", end_p, start_share),
         [Span(START_S, end_s)],
         duration_s=end_s + 0.5,
     )
@@ -388,22 +390,43 @@ def test_a_short_last_word_is_believed_where_the_model_does_not_end_with_the_tex
 
 
 @pytest.mark.parametrize("first", ["I", "so", "at"])
-@pytest.mark.parametrize(("first_p", "found"), [(0.001, True), (0.09, True), (0.14, False), (0.8, False)])
-def test_a_short_first_word_is_believed_where_the_model_would_not_begin_with_the_text(first, first_p, found):
+@pytest.mark.parametrize(
+    ("share", "found"), [(0.001, True), (0.09, True), (0.11, False), (0.8, False), (None, False)]
+)
+def test_a_short_first_word_is_believed_where_the_model_would_not_begin_with_the_text(first, share, found):
     check = weigh(
-        SAID,
-        f"{first} {SAID}",
-        forced={0: (first_p, WORD_S)},
-        heard_p={0: 0.7},
-        speech_end_s=START_S + 19 * WORD_S,
+        SAID, f"{first} {SAID}", start_share=share, heard_p={0: 0.3}, speech_end_s=START_S + 19 * WORD_S
     )
     assert [f.kind for f in check.faults] == ([FaultKind.HEAD] if found else [])
-    assert not found or check.suggested_text == f"{first} {SAID}"
+    if found:
+        assert only_fault(check).evidence["start_share"] == share
+        assert check.suggested_text == f"{first} {SAID}"
 
 
-def test_a_first_word_that_the_recogniser_doubts_more_than_the_text_is_none():
-    check = weigh(SAID, f"so {SAID}", forced={0: (0.05, WORD_S)}, heard_p={0: 0.3})
-    assert check.faults == ()
+@pytest.mark.parametrize(("share", "found"), [(0.01, True), (0.05, False)])
+def test_a_first_word_is_found_before_a_misheard_one(share, found):
+    check = weigh(
+        "said the unit " + SAID, "then set the unit " + SAID, start_share=share, heard_p={0: 0.6, 1: 0.2}
+    )
+    assert [f.words for f in check.faults] == (["then"] if found else [])
+
+
+@pytest.mark.parametrize(("end_p", "found"), [(0.01, True), (0.1, False)])
+def test_a_last_word_is_found_behind_a_misheard_one(end_p, found):
+    check = weigh(SAID + " quoth makan", SAID + " quote mac on the", end_p=end_p, heard_p={19: 0.3, 20: 0.3})
+    assert [f.kind for f in check.faults] == ([FaultKind.TAIL] if found else [])
+
+
+def test_as_many_words_as_the_text_has_are_none_too_many():
+    assert weigh("nuzhat " + SAID, "Usad " + SAID, start_share=0.001, heard_p={0: 0.3}).faults == ()
+    assert weigh(SAID + " makan", SAID + " Macon", end_p=0.001, heard_p={18: 0.3}).faults == ()
+
+
+@pytest.mark.parametrize(("behind_p", "found"), [(0.05, True), (0.3, False)])
+def test_two_words_in_a_gap_are_believed_where_the_model_expects_them(behind_p, found):
+    said = SAID.replace("times it was the worst", "times and so it was the worst")
+    check = weigh(SAID, said, forced={6: (behind_p, WORD_S)}, heard_p={6: 0.5, 7: 0.5})
+    assert [f.words for f in check.faults] == (["and so"] if found else [])
 
 
 def test_a_stretched_last_word_does_not_hide_a_strong_surplus():
