@@ -182,7 +182,7 @@ def _value(value: Any, kind: str, where: str) -> Any:  # noqa: ANN401
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"not TOML: {error}", where=str(path), fix="Correct the file.") from error
     except OSError as error:
         raise ConfigError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +68,7 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
         TextInputError: A sidecar that is not UTF-8.
     """
     if text is not None and (
-        len(paths) != 1 or paths[0].is_dir() or paths[0].suffix.lower() in MANIFEST_SUFFIXES
+        len(paths) != 1 or os.path.isdir(paths[0]) or paths[0].suffix.lower() in MANIFEST_SUFFIXES
     ):
         raise UsageError(
             "--text goes with exactly one audio file",
@@ -96,16 +97,14 @@ def read_utterances(paths: Sequence[Path], *, text: str | None = None, language:
 
 
 def _audio_of_texts(paths: Sequence[Path]) -> Iterator[Path]:
-    """The paths, a sidecar replaced by its audio; who names both files of a pair means it once.
-
-    A commit hook is given whatever changed, be it the text alone.
+    """The paths, a sidecar replaced by its audio; who names both files of a pair, as hooks do, means it once.
 
     Raises:
         UsageError: No audio beside a text, or no such text.
     """
     named = set(paths)
     for path in paths:
-        if path.suffix.lower() not in TEXT_SUFFIXES or path.is_dir():
+        if path.suffix.lower() not in TEXT_SUFFIXES or os.path.isdir(path):
             yield path
             continue
         _require(path)
@@ -138,7 +137,7 @@ def _read_path(path: Path) -> Iterator[Utterance]:
 
 
 def _require(path: Path) -> None:
-    if not path.exists() and not path.is_symlink():
+    if not os.path.lexists(path):
         raise UsageError("there is no such file or folder", where=str(path), fix="Check the path.")
 
 
@@ -191,7 +190,7 @@ def _read_voice(folder: Path) -> Utterance:
     try:
         voice = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
         language, speaker = str(voice.get("language", "")), str(voice.get("speaker_id", ""))
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise ManifestError(
             f"it cannot be read: {error}", where=str(folder / "voice.json"), fix="Build the voice again."
         ) from error

@@ -157,10 +157,12 @@ def check_targets(
     wanted = {option: path for option, path in targets.items() if path is not None}
     inputs = real_inputs(paths, utterances) if wanted else frozenset()
     for option, path in wanted.items():
-        if path.is_dir():
+        if os.path.isdir(path):  # unlike Path's it is False for a name that the disk refuses
             raise UsageError("this is a folder", where=option, fix="Name a file.")
         # A rename would put a file in the device's place.
-        if path.absolute().parts[1:2] in (("dev",), ("proc",)) or (path.exists() and not path.is_file()):
+        if path.absolute().parts[1:2] in (("dev",), ("proc",)) or (
+            os.path.exists(path) and not os.path.isfile(path)
+        ):
             raise UsageError("this is no regular file", where=option, fix="Name a file, or use stdout.")
         if os.path.realpath(path) in inputs:
             raise UsageError("this file is being checked", where=option, fix="Name another file.")
@@ -168,5 +170,5 @@ def check_targets(
     if len(set(real)) < len(real):
         raise UsageError("two options name one file", where=", ".join(wanted), fix="Name two files.")
     for option, folder in folders.items():
-        if folder is not None and folder.exists() and not folder.is_dir():
+        if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
             raise UsageError("this is no folder", where=option, fix="Name a folder.")

@@ -98,7 +98,7 @@ def read_baseline(path: Path) -> Baseline:
         )
     except OSError as error:
         raise ConfigError(f"it cannot be read: {error.strerror}", where=str(path), fix=_FIX) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ConfigError("it is no baseline of refprep", where=str(path), fix=_FIX) from error
 
 

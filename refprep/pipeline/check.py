@@ -29,7 +29,7 @@ from refprep.types import (
     Verdict,
 )
 
-_MOST_WORDS, _MOST_WORDS_PER_S = 100, 20.0
+_MOST_WORDS, _MOST_WORDS_PER_S, _MOST_LETTERS_PER_WORD = 100, 20.0, 20
 
 
 def check_text(
@@ -84,11 +84,12 @@ def check_text(
 
 
 def is_too_much_text(text: str, duration_s: float) -> bool:
-    """More words than a second could hold, by far: a text of a megabyte is not worth aligning.
+    """More words or letters than a second could hold, by far: a text of a megabyte is not worth aligning.
 
     Auctioneers reach 6 words a second, Japanese 12 characters.
     """
-    return len(split_words(text)) > _MOST_WORDS + _MOST_WORDS_PER_S * duration_s
+    most_words = _MOST_WORDS + _MOST_WORDS_PER_S * duration_s
+    return len(text) > most_words * _MOST_LETTERS_PER_WORD or len(split_words(text)) > most_words
 
 
 def refuse_too_much(

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refprep.pipeline.decoding import av_reader, boxes, flac, ogg, riff, sndfile_reader
 from refprep.pipeline.decoding.containers import extension_lies, find_container
@@ -22,6 +23,11 @@ from refprep.types import AudioSource, Clip, SampleFormat, Samples, freeze
 
 MAX_DURATION_S = 4 * 3600.0
 MAX_BYTES = 4 << 30
+# What recorders and archives use lies well within; a header beyond is damaged, and resampling it would take all memory.
+RATES_HZ = (1_000, 768_000)
+# Floats that somebody scaled as 32-bit integers reach 2^31. Beyond are bytes that are no samples, and their squares
+# overflow.
+LOUDEST = 2.0**40
 
 _PCM_HASH_VERSION = 1
 _STEP_SAMPLES = 1 << 20
@@ -45,7 +51,7 @@ def decode_file(
 
     Raises:
         AudioDecodeError: Not a readable file, no audio, truncated or damaged, without samples, with NaN or infinite
-            samples, or over a limit. Silence is no error: it is a finding of ``refprep lint``.
+            samples, of no usual rate, or over a limit. Silence is no error: it is a finding of ``refprep lint``.
     """
     name = str(path)
     with open_source(name, max_bytes=max_bytes) as source:
@@ -253,7 +259,16 @@ def _too_long(source: Source, what: str, limit_s: float) -> Exception:
 def _refuse_unusable(source: Source, channels: Samples, sample_rate_hz: int) -> None:
     if channels.shape[0] == 0:
         raise source.error("the file holds no samples", fix="Record or export it again")
-    for is_bad, kind in ((np.isnan, "NaN (not a number)"), (np.isinf, "infinite")):
+    if not RATES_HZ[0] <= sample_rate_hz <= RATES_HZ[1]:
+        raise source.error(
+            f"{sample_rate_hz} samples a second are no sample rate of audio",
+            fix="The header is damaged: copy, download or export the file again",
+        )
+    for is_bad, kind in (
+        (np.isnan, "NaN (not a number)"),
+        (np.isinf, "infinite"),
+        (_is_absurd, "beyond any level of sound"),
+    ):
         bad = is_bad(channels).any(axis=1)
         if bad.any():
             first_s = float(np.argmax(bad)) / sample_rate_hz
@@ -261,6 +276,10 @@ def _refuse_unusable(source: Source, channels: Samples, sample_rate_hz: int) -> 
                 f"{int(bad.sum())} of {bad.shape[0]} samples are {kind}, the first at {first_s:.3f} s",
                 fix="Export it again from the original recording",
             )
+
+
+def _is_absurd(samples: Samples) -> NDArray[np.bool_]:
+    return (samples > LOUDEST) | (samples < -LOUDEST)
 
 
 __all__ = ["MAX_BYTES", "MAX_DURATION_S", "decode_file", "narrowest_format", "pcm_sha256"]

@@ -57,9 +57,12 @@ def split_words(text: str) -> list[str]:
 
 
 def _split_chunk(chunk: str) -> list[str]:
+    if _SPACELESS.search(chunk) is None:
+        return [chunk]
     words: list[str] = []
-    current = ""
+    current, has_spaceless = "", False
     for ch in chunk:
+        num_words = len(words)
         if is_spaceless(ch) and not unicodedata.category(ch).startswith("M") and ch not in _ON_KANA:
             if current and not _opens(current):
                 words.append(current)
@@ -69,11 +72,13 @@ def _split_chunk(chunk: str) -> list[str]:
         elif current and is_spaceless(current[0]) and ch.isalnum() and not is_spaceless(ch):
             words.append(current)
             current = ch
-        elif current and _opens(ch) and any(is_spaceless(c) for c in current):
+        elif has_spaceless and _opens(ch):
             words.append(current)
             current = ch
         else:
             current += ch
+        # Kept beside it: to look through the word at every bracket would take for ever on a megabyte of them.
+        has_spaceless = (has_spaceless and len(words) == num_words) or is_spaceless(ch)
     if current:
         words.append(current)
     return words

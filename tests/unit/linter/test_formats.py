@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,8 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
+from format_schemas import check_sarif
 from hypothesis import given
 from hypothesis import strategies as st
 from test_rules_text import hold
@@ -195,135 +194,13 @@ def test_junit_stays_well_formed(text, severity):
 
 # --------------------------------------------------------------------------- SARIF
 
-_TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
-_LEVELS = {"enum": ["none", "note", "warning", "error"]}
-_URI = {"type": "string", "pattern": r"^[A-Za-z0-9_.~%/+:-]+$"}
-_PLACE = {
-    "type": "object",
-    "required": ["artifactLocation"],
-    "additionalProperties": False,
-    "properties": {
-        "artifactLocation": {
-            "type": "object",
-            "required": ["uri"],
-            "additionalProperties": False,
-            "properties": {"uri": _URI, "uriBaseId": {"type": "string"}},
-        },
-        "region": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {"startLine": {"type": "integer", "minimum": 1}},
-        },
-    },
-}
-_LOCATION = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {"id": {"type": "integer", "minimum": 0}, "physicalLocation": _PLACE, "message": _TEXT},
-}
-# The parts of sarif-schema-2.1.0.json that are written here, in its words.
-SARIF_SCHEMA = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["tool"],
-                "additionalProperties": False,
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "required": ["driver"],
-                        "additionalProperties": False,
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "required": ["name"],
-                                "additionalProperties": False,
-                                "properties": {
-                                    "name": {"type": "string"},
-                                    "version": {"type": "string"},
-                                    "rules": {
-                                        "type": "array",
-                                        "uniqueItems": True,
-                                        "items": {
-                                            "type": "object",
-                                            "required": ["id"],
-                                            "additionalProperties": False,
-                                            "properties": {
-                                                "id": {"type": "string"},
-                                                "name": {"type": "string"},
-                                                "shortDescription": _TEXT,
-                                                "fullDescription": _TEXT,
-                                                "help": {
-                                                    **_TEXT,
-                                                    "properties": {
-                                                        **_TEXT["properties"],
-                                                        "markdown": {"type": "string"},
-                                                    },
-                                                },
-                                                "defaultConfiguration": {
-                                                    "type": "object",
-                                                    "additionalProperties": False,
-                                                    "properties": {"level": _LEVELS},
-                                                },
-                                            },
-                                        },
-                                    },
-                                },
-                            }
-                        },
-                    },
-                    "invocations": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["executionSuccessful"],
-                            "properties": {"executionSuccessful": {"type": "boolean"}},
-                        },
-                    },
-                    "properties": {"type": "object"},
-                    "results": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["message"],
-                            "additionalProperties": False,
-                            "properties": {
-                                "ruleId": {"type": "string"},
-                                "ruleIndex": {"type": "integer", "minimum": -1},
-                                "level": _LEVELS,
-                                "message": _TEXT,
-                                "locations": {"type": "array", "items": _LOCATION},
-                                "relatedLocations": {
-                                    "type": "array",
-                                    "uniqueItems": True,
-                                    "items": _LOCATION,
-                                },
-                                "properties": {"type": "object"},
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
-
 
 def sarif(*reports: FileReport, rules=None):
     """The one run, checked."""
     text = whole(
         to_sarif(reports, all_rules() if rules is None else rules, lambda: MODELS, "1.2.3", root=ROOT)
     )
-    document = json.loads(text)
-    jsonschema.Draft202012Validator(SARIF_SCHEMA).validate(document)
-    (run,) = document["runs"]
+    (run,) = check_sarif(text)["runs"]
     return run
 
 

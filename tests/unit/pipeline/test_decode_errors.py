@@ -247,6 +247,24 @@ class TestSamples:
         assert "1 of 16000 samples" in what
         assert "at 0.500 s" in what
 
+    @pytest.mark.parametrize("value", [5e26, -5e26])
+    def test_bytes_that_are_no_samples(self, tmp_path, value):
+        content = sndfile_bytes(np.array([0.0, value], np.float32), subtype="FLOAT")
+        assert "1 of 2 samples are beyond any level of sound" in refusal_of(tmp_path, content)
+
+    def test_floats_scaled_as_integers_are_samples(self, tmp_path):
+        (tmp_path / "a.wav").write_bytes(
+            sndfile_bytes(np.array([0.0, -(2.0**31)], np.float32), subtype="FLOAT")
+        )
+        assert decode_file(tmp_path / "a.wav").samples[1] == -(2.0**31)
+
+    @pytest.mark.parametrize("rate_hz", [1, 999, 768_001, 746_594_113])
+    def test_a_rate_of_no_audio_is_refused_before_resampling_takes_all_memory(self, tmp_path, rate_hz):
+        content = bytearray(sndfile_bytes(np.zeros(1600, np.float32)))
+        at = content.index(b"fmt ") + 12
+        content[at : at + 4] = rate_hz.to_bytes(4, "little")
+        assert f"{rate_hz} samples a second are no sample rate" in refusal_of(tmp_path, bytes(content))
+
     def test_beyond_float32(self, tmp_path):
         assert "infinite" in refusal_of(tmp_path, sndfile_bytes(np.array([0.0, 1e300]), subtype="DOUBLE"))
 
