@@ -158,7 +158,8 @@ def lint(
         ignore=_codes(ignore),
         profile=profile,
         preview=preview,
-        baseline=str(baseline.absolute()) if baseline is not None else None,
+        # One that is written holds today's findings, the known ones among them.
+        baseline="" if write_baseline else str(baseline.absolute()) if baseline else None,
         fail_on=fail_on,
         jobs=jobs,
         cache=cache,

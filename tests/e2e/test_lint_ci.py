@@ -153,3 +153,22 @@ def test_nothing_is_drawn_where_standard_error_is_no_terminal(folder: Path, name
     done = refprep("lint", "data/set one/all.jsonl", *RULES, "--format", name, cwd=folder)
     assert done.err == ""
     assert "\x1b" not in done.out
+
+
+def test_a_baseline_that_is_written_again_keeps_what_is_known(folder: Path, tmp_path: Path) -> None:
+    """Written under settings that name it, it once lost the findings that it forgave."""
+    (tmp_path / "refprep.toml").write_text(
+        '[lint]\nbaseline = "known.json"\nselect = ["RP0", "RP2"]\n', encoding="utf-8"
+    )
+    (tmp_path / "known.json").write_text('{"schema_version": 1, "findings": []}', encoding="utf-8")
+    clips = folder / "data" / "set one"
+    written = []
+    for _ in range(2):
+        done = refprep("lint", clips, "--write-baseline", "known.json", "-q", cwd=tmp_path)
+        assert done.code == 0, done.err
+        written.append((tmp_path / "known.json").read_text(encoding="utf-8"))
+    assert written[0] == written[1]
+    assert len(json.loads(written[0])["findings"]) >= 3
+    done = refprep("lint", clips, cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+    assert "known from the baseline" in done.err
