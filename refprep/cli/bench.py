@@ -189,6 +189,12 @@ def _print_lint(result: dict[str, Any]) -> None:
         ["kind (expected)", *said],
         [[k, *(str(v.get(s, 0)) for s in said)] for k, v in result["confusion"].items()],
     )
+    grades = ["right", "missed", "false alarm", "undecided"]
+    table(
+        "",
+        ["language", *grades],
+        [[k, *(str(v.get(g, 0)) for g in grades)] for k, v in result["languages"].items()],
+    )
     for row in result["wrong"]:
         out(
             f"{row['case_id']}: {row['kind']}, expected {row['expect']}, said {row['said']} {row['reason']}".rstrip()
