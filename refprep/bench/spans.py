@@ -1,7 +1,7 @@
 """Where does a missing stretch start? Truth by construction: real clips, joined at known samples.
 
 Full clips of a labelled set that the recogniser understands (at most 10 % word errors) are cut to their speech and joined
-by silence of several lengths; the text of one of them is left out. Where its speech starts in the join is known to the resolution of the energy edges, 10 ms.
+by silence of several lengths; the text of one of them is left out. Where the words before it end in the join is known to the resolution of the energy edges, 10 ms.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SpanCase:
         text: Of the other parts.
         language: BCP 47.
         kind: Where the part lies: TAIL or GAP.
-        start_s: Where its speech starts.
+        start_s: Where the speech before it ends.
         gap_s: Silence before it.
     """
 
@@ -88,11 +88,11 @@ def _error(check: TextCheck, kind: FaultKind, start_s: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A clip cut to its speech, and where in the cut the speech starts."""
+    """A clip cut to its speech, and where in the cut the speech ends."""
 
     clip: Clip
     case: LintCase
-    onset_s: float
+    offset_s: float
 
     @classmethod
     def of(cls, clip: Clip, case: LintCase, listener: Listener) -> _Part | None:
@@ -105,7 +105,7 @@ class _Part:
         start_s = max(0.0, edged[0].start_s - _EDGE_S)
         end_s = min(clip.duration_s, edged[-1].end_s + _EDGE_S)
         kept = clip.samples[seconds_to_samples(start_s, rate_hz) : seconds_to_samples(end_s, rate_hz)]
-        return cls(_clip(clip, kept), case, float(edged[0].start_s - start_s))
+        return cls(_clip(clip, kept), case, float(edged[-1].end_s - start_s))
 
     def fits(self, other: _Part) -> bool:
         """The two can be joined, and their texts are in one language."""
@@ -131,7 +131,7 @@ def _join(parts: Sequence[_Part], gap_s: float) -> SpanCase:
         text=join_words(p.case.text for k, p in enumerate(parts) if k != left_out),
         language=parts[0].case.language,
         kind=FaultKind.TAIL if len(parts) == 2 else FaultKind.GAP,
-        start_s=starts[left_out] / rate_hz + parts[left_out].onset_s,
+        start_s=starts[left_out - 1] / rate_hz + parts[left_out - 1].offset_s,
         gap_s=gap_s,
     )
 

@@ -11,8 +11,8 @@ from refprep.types import Span, Word
 def place_words(words: Sequence[Word], first: int, last: int, speech: Sequence[Span]) -> Span:
     """The stretch of a clip in which some of its words are spoken.
 
-    Between two words it begins and ends at the longest pause that voice activity knows there: the aligner lets the first
-    word after a pause begin with the pause.
+    It begins where the word before it ends and ends where the word behind it begins. Where voice activity knows a pause
+    between two words, those are the edges of the pause: the aligner lets a word begin or end anywhere in it.
 
     Args:
         words: All words that are heard, sorted by start.
@@ -24,11 +24,11 @@ def place_words(words: Sequence[Word], first: int, last: int, speech: Sequence[S
         A span that ends with the speech where the stretch ends the clip, and begins with it where it opens the clip.
     """
     if first > 0:
-        start_s = _between(words[first - 1].span, words[first].span, speech).end_s
+        start_s = _between(words[first - 1].span, words[first].span, speech).start_s
     else:
         start_s = min(speech[0].start_s, words[first].span.end_s)
     if last < len(words):
-        end_s = _between(words[last - 1].span, words[last].span, speech).start_s
+        end_s = _between(words[last - 1].span, words[last].span, speech).end_s
     else:
         end_s = speech[-1].end_s
     return Span(start_s, max(end_s, start_s))

@@ -25,7 +25,7 @@ pause before the missing words, and text with it.
 A surplus of 6 heard letters, of 3 with 0.35 s of voice after the last aligned word, or whole words with voice that the
 recogniser is sure of beside text it got right. Any heard word counts, "I" and "so", too, where the model, made to say the
 text, gives less than 0.3 to ending there: full texts reach 0.82 and more, texts without their last word 0.19 at most.
-The span begins where the speech after the last covered word begins, by voice activity and energy.
+The span begins where the last covered word ends, by voice activity and energy.
 ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
 again).
 """

@@ -20,21 +20,21 @@ SAID = [("It", 0.2, 0.5), ("was", 0.5, 1.0), ("then", 1.0, 2.4), ("again", 2.4, 
     ("speech", "expected"),
     [
         ([(0.2, 3.0)], 1.0),  # no pause: where the aligner parts the words
-        ([(0.2, 0.9), (1.9, 3.0)], 1.9),  # the aligner begins "then" with the pause
-        ([(0.2, 0.7), (0.75, 0.9), (1.6, 3.0)], 1.6),  # of two pauses the longer one
-        ([(0.2, 0.6), (2.3, 3.0)], 2.3),  # the pause is longer than half of the word
+        ([(0.2, 0.9), (1.9, 3.0)], 0.9),  # the aligner lets "was" last into the pause
+        ([(0.2, 0.7), (0.75, 0.9), (1.6, 3.0)], 0.9),  # of two pauses the longer one
+        ([(0.2, 0.6), (2.3, 3.0)], 0.6),  # the pause is longer than half of the word
         ([(0.2, 2.45), (2.9, 3.0)], 1.0),  # a pause behind it is another matter
     ],
 )
-def test_a_stretch_begins_with_speech(speech, expected):
+def test_a_stretch_begins_where_the_word_before_it_ends(speech, expected):
     spans = [Span(a, b) for a, b in speech]
     assert place_words(spoken(SAID), 2, 4, spans) == Span(expected, 3.0)
 
 
-def test_the_first_words_begin_with_the_speech_and_end_before_the_pause():
+def test_the_first_words_begin_with_the_speech_and_end_where_the_next_one_begins():
     speech = [Span(0.1, 0.9), Span(1.9, 3.0)]
-    assert place_words(spoken(SAID), 0, 2, speech) == Span(0.1, 0.9)
-    assert place_words(spoken(SAID), 1, 2, speech) == Span(0.5, 0.9)
+    assert place_words(spoken(SAID), 0, 2, speech) == Span(0.1, 1.9)
+    assert place_words(spoken(SAID), 1, 2, speech) == Span(0.5, 1.9)
     assert place_words(spoken(SAID), 0, 4, speech) == Span(0.1, 3.0)
 
 
