@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from refprep.pipeline.check_thresholds import CheckThresholds, LeftOut
 from refprep.pipeline.coverage import is_unspoken
 from refprep.pipeline.place import place_words
+from refprep.pipeline.repeats import copy_fault, repeated_words
 from refprep.text.compare import Comparison, Difference
 from refprep.text.normalise import fold
 from refprep.text.words import is_spaceless, join_words
@@ -45,7 +46,13 @@ class Witnesses:
         found = [f for d in self._stretches() if (f := self._missing(d)) is not None]
         found += [f for d in self.comparison.extra if (f := self._unspoken(d)) is not None]
         found += [f for d in self.comparison.differences if (f := self._other_word(d)) is not None]
-        return found
+        told = [f.word_range for f in found if f.kind is FaultKind.UNSPOKEN]
+        repeated = repeated_words(self.words, [w.text for w in self.heard.words], self.alignment.words)
+        return found + [
+            copy_fault(self.alignment.words, *cut)
+            for cut in repeated
+            if not any(first < cut[1] and cut[0] < last for first, last in told)
+        ]
 
     def _nothing_spoken(self) -> TextFault:
         return TextFault(

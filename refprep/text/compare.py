@@ -275,3 +275,26 @@ def _similarity(given: Sequence[str], heard: Sequence[str]) -> float:
     if not left or not right:
         return 1.0 if left == right else 0.0
     return float(Indel.normalized_similarity(left, right))
+
+
+def equal_cuts(words: Sequence[str], first: int, last: int) -> list[tuple[int, int]]:
+    """Half-open ranges whose removal leaves the same text as that of one of them.
+
+    Of words written twice it is not said which copy is the one too many: "a b a b c" without either "a b", or without
+    "b a", is "a b c".
+
+    Args:
+        words: Of a text.
+        first: Start of one of the ranges.
+        last: Its end.
+
+    Returns:
+        All of them, as long as the one, in order.
+    """
+    plain = [fold(w) for w in words]
+    low, high = first, last
+    while first < last and low > 0 and plain[low - 1] == plain[low - 1 + last - first]:
+        low -= 1
+    while first < last and high < len(plain) and plain[high] == plain[high - (last - first)]:
+        high += 1
+    return [(start, start + last - first) for start in range(low, high - (last - first) + 1)]

@@ -21,7 +21,9 @@ copy is checked again.
 
 ## Threshold and its source
 Two words without length and with a probability below 0.1, or a stretch of at least 4 letters whose mean probability
-is below 0.15, or whole words that only the text has with a mean below 0.2; spoken words reach 0.9, words nobody says 0.00-0.02. ``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
+is below 0.15, or whole words that only the text has with a mean below 0.2; spoken words reach 0.9, words nobody says 0.00-0.02.
+Words that are written twice and heard once count where one copy gets no time and its first word no probability.
+``refprep.pipeline.check_thresholds`` has all numbers and what they were measured on (``refprep bench lint`` measures them
 again).
 """
 

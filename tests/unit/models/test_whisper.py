@@ -16,9 +16,10 @@ from refprep.models.vad import SileroVad
 from refprep.models.whisper import FasterWhisper, mend_merges
 from refprep.pipeline.align import cut_clip
 from refprep.pipeline.decode import decode_file
+from refprep.pipeline.listen import Listener
 from refprep.pipeline.transcribe import plan_intervals, transcribe_clip
 from refprep.text.words import split_words
-from refprep.types import Clip, Origin, Span
+from refprep.types import Clip, Origin, Span, Verdict
 
 TEXT = "It was the best of times. It was the worst of times."
 
@@ -168,3 +169,20 @@ def test_a_merge_that_was_taken_for_a_header_is_put_back() -> None:
     assert broken.encode(" the").tokens != ["Ġthe"]
     assert mend_merges(broken).encode(" the").tokens == ["Ġthe"]
     assert mend_merges(whole) is whole
+
+
+@pytest.mark.weights
+@pytest.mark.speech
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was the best of times. the best of times. It was the worst of times.",
+        f"{TEXT} the worst of times.",
+    ],
+)
+def test_a_phrase_written_twice_is_refused(whisper: FasterWhisper, reading: Clip, text: str) -> None:
+    """The model finds a phrase likely once it was made to begin it again: its mean probability proved nothing."""
+    listener = Listener(SileroVad(), whisper, whisper)
+    check = listener.check(cut_clip(reading, Span(1.0, 4.85)), text, language="en")
+    assert check.verdict is Verdict.FAIL, check.alignment
+    assert listener.check(cut_clip(reading, Span(1.0, 4.85)), TEXT, language="en").verdict is Verdict.PASS

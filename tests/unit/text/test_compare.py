@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refprep.text.compare import Comparison, compare
+from refprep.text.compare import Comparison, compare, equal_cuts
 from refprep.text.words import split_words
 
 WORDS = st.lists(
@@ -113,3 +113,27 @@ def test_ranges_stay_inside_and_ordered(one: list[str], other: list[str]) -> Non
     starts = [(d.given[0], d.heard[0]) for d in result.differences]
     assert starts == sorted(starts)
     assert 0.0 <= result.letter_similarity <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "expected"),
+    [
+        ("a b a b c", (0, 2), [(0, 2), (1, 3), (2, 4)]),
+        ("a b a b c", (2, 4), [(0, 2), (1, 3), (2, 4)]),
+        ("a b c", (1, 2), [(1, 2)]),
+        ("A a, a! b", (1, 2), [(0, 1), (1, 2), (2, 3)]),
+        ("a b", (0, 2), [(0, 2)]),
+        ("a b", (1, 1), [(1, 1)]),
+    ],
+)
+def test_of_words_written_twice_either_copy_may_be_the_one_too_many(text, cut, expected):
+    assert equal_cuts(text.split(), *cut) == expected
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=12), st.data())
+def test_equal_cuts_leave_the_same_text(words, data):
+    first = data.draw(st.integers(0, len(words)))
+    last = data.draw(st.integers(first, len(words)))
+    cuts = equal_cuts(words, first, last)
+    assert (first, last) in cuts
+    assert len({tuple(words[:a] + words[b:]) for a, b in cuts}) == 1
