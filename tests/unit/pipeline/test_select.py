@@ -184,3 +184,15 @@ def test_forty_candidates_are_solved():
     found = select_clips(list(durations), vectors @ vectors.T, [0.0] * 40, window=WINDOW, threshold=0.5)
     assert found is not None
     assert 12.0 - EPSILON <= found.total_s <= 30.0 + EPSILON
+
+
+def test_a_length_that_only_one_set_has_is_solved():
+    """HiGHS gave "Solve error" for it, with its presolve."""
+    cosines = np.full((6, 6), 0.5)
+    np.fill_diagonal(cosines, 1.0)
+    window = LengthWindow(min_s=11.0, max_s=11.0, target_s=11.0, gap_s=0.25, tail_s=0.25)
+    found = select_clips([0.5, 0.5, 0.5, 0.5, 10.25, 10.5], cosines, [0.0] * 6, window=window, threshold=0.45)
+    assert (
+        found is None
+        or sum([0.5, 0.5, 0.5, 0.5, 10.25, 10.5][i] for i in found.chosen) + 0.25 * len(found.chosen) == 11.0
+    )
