@@ -26,6 +26,14 @@ def refprep(*args: str | Path, cwd: Path | None = None, env: Mapping[str, str] |
     return run([sys.executable, "-m", "refprep", *map(str, args)], cwd=cwd, env=env)
 
 
+def clean(done: Done, *codes: int) -> Done:
+    """It ended with one of the codes, and with no traceback."""
+    assert done.code in codes, (done.code, done.err[-2000:])
+    assert "Traceback" not in done.err + done.out
+    assert "bug in refprep" not in done.err
+    return done
+
+
 def run(command: list[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Done:
     """Run a command with this checkout on the path, and wait."""
     done = subprocess.run(

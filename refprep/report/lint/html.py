@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -101,32 +101,3 @@ class LintPage:
 
     def _write(self, template: str, **values: object) -> None:
         self._file.write(encodable(self._pages.get_template(f"lint/{template}.html.j2").render(**values)))
-
-
-def write_lint_report(
-    file: IO[str],
-    reports: Iterable[FileReport],
-    *,
-    models: Callable[[], Mapping[str, str]],
-    version: str,
-    most_embedded: int = MOST_EMBEDDED,
-    most_embedded_bytes: int = MOST_EMBEDDED_BYTES,
-) -> None:
-    """Write the page pair by pair; none is kept, so that ten thousand take no more memory than ten.
-
-    A pair with findings is shown whole, its audio decoded again and embedded while there is room; one without is a line.
-
-    Args:
-        file: Open for writing, as UTF-8. An exception of ``reports`` passes through and leaves it half written.
-        reports: Taken one at a time; each is written before the next is asked for.
-        models: Asked at the end, since models load while pairs are checked: role -> name of those that were used.
-        version: Of refprep.
-        most_embedded: Pairs whose sound is embedded, at most.
-        most_embedded_bytes: Bytes of sound in the page, at most.
-    """
-    page = LintPage(
-        file, version=version, most_embedded=most_embedded, most_embedded_bytes=most_embedded_bytes
-    )
-    for report in reports:
-        page.add(report)
-    page.close(models())

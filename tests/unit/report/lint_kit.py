@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import wave
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from fakes import FakeAsr, FakeVoiceActivity, evenly
@@ -18,7 +18,7 @@ from refprep.manifest import Utterance
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.listen import Listener
 from refprep.pipeline.quality import measure_quality
-from refprep.report.lint.html import write_lint_report
+from refprep.report.lint.html import LintPage
 from refprep.types import Span
 
 SAID = "Before winter came they carried dry wood from every forest"
@@ -70,10 +70,23 @@ def lint_noise(
     )
 
 
+def write_page(
+    file: IO[str],
+    reports: Iterable[FileReport],
+    models: Callable[[], Mapping[str, str]] = lambda: MODELS,
+    **limits: int,
+) -> None:
+    """The page pair by pair, as the command writes it; models are asked for at the end."""
+    page = LintPage(file, version="1.2.3", **limits)
+    for report in reports:
+        page.add(report)
+    page.close(models())
+
+
 def page_of(reports: Iterable[FileReport], **limits: int) -> str:
     """The page as one text."""
     file = io.StringIO()
-    write_lint_report(file, reports, models=lambda: MODELS, version="1.2.3", **limits)
+    write_page(file, reports, **limits)
     return file.getvalue()
 
 

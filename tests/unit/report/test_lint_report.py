@@ -11,14 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lint_kit import MODELS, SAID, lint_noise, page_of, tree, write_noise
+from lint_kit import MODELS, SAID, lint_noise, page_of, tree, write_noise, write_page
 
 from refprep.errors import AudioDecodeError
 from refprep.linter.registry import all_rules
 from refprep.linter.rule import Finding, Severity
 from refprep.linter.run import FileReport, run_rules
 from refprep.manifest import Utterance
-from refprep.report.lint.html import write_lint_report
 from refprep.report.lint.sound import LONG_RATE_HZ, LONG_S, MOST_S
 
 
@@ -316,7 +315,7 @@ def test_pairs_are_written_as_they_come_and_none_is_kept(tmp_path):
 
     gc.collect()
     others = count_reports()
-    write_lint_report(file, reports(), models=models, version="1.2.3")
+    write_page(file, reports(), models)
     assert sizes == sorted(set(sizes))
     assert asked == [30]  # models load while the pairs are checked
     assert [a.attrs["id"] for a in tree(file.getvalue()).all("article")] == [
