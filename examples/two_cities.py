@@ -20,8 +20,9 @@ from refprep.errors import RefprepError
 from refprep.linter.render import summary_text, to_text
 from refprep.linter.tally import Tally
 from refprep.manifest import read_utterances
-from refprep.models.load import load_encoder, model_hashes
+from refprep.models.load import model_hashes
 from refprep.models.store import ModelStore
+from refprep.models.verifiers import load_verifiers
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.split import split_recording
 from refprep.utterances import write_utterances
@@ -77,7 +78,7 @@ def main() -> int:
         read_utterances([clips]),
         voice_folder,
         listener=listener,
-        encoder=load_encoder(ModelConfig(), store),
+        verifiers=load_verifiers(ModelConfig(), store),
         config=BuildConfig(min_s=16.0, target_s=16.0),
         controls=read_utterances([readers / name for name in CONTROLS]),
         weights=model_hashes(ModelConfig(), store),

@@ -6,7 +6,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from refprep.api import build, lint, transcribe
+    from refprep.api import lint, transcribe
+    from refprep.api_build import build, build_corpus
     from refprep.errors import RefprepError
     from refprep.pipeline.decode import decode_file
     from refprep.voice import Voice, load_voice, verify_voice
@@ -18,7 +19,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "RefprepError": "refprep.errors",
     "Voice": "refprep.voice.read",
-    "build": "refprep.api",
+    "build": "refprep.api_build",
+    "build_corpus": "refprep.api_build",
+    "export_voice": "refprep.export.write",
     "decode_file": "refprep.pipeline.decode",
     "lint": "refprep.api",
     "load_voice": "refprep.voice.read",
@@ -31,7 +34,9 @@ __all__ = [
     "Voice",
     "__version__",
     "build",
+    "build_corpus",
     "decode_file",
+    "export_voice",
     "lint",
     "load_voice",
     "transcribe",

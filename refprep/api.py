@@ -19,9 +19,10 @@ from refprep.linter.rule import Rule, Severity
 from refprep.linter.run import FileReport
 from refprep.linter.speakers import SpeakerRoll
 from refprep.manifest import Utterance, read_utterances
-from refprep.measure.cache import MeasurementCache, program_fingerprint
+from refprep.measure.cache import MeasurementCache
 from refprep.measure.measurement import Measurement, Parts
 from refprep.measure.measurer import Measurer
+from refprep.measure.program_cache import program_fingerprint
 from refprep.models.load import (
     LazyAsr,
     choose_asr,
@@ -38,10 +39,9 @@ if TYPE_CHECKING:
     # Loaded with the first call that needs them: linting what is in the cache takes less time than importing scipy.
     from refprep.fix.correction import Correction
     from refprep.fix.write import Fixer
-    from refprep.pipeline.build import BuiltVoice
     from refprep.pipeline.listen import Listener
 
-__all__ = ["build", "lint", "lint_utterances", "open_fixer", "open_listener", "transcribe"]
+__all__ = ["lint", "lint_utterances", "open_fixer", "open_listener", "transcribe"]
 
 
 def open_listener(models: ModelConfig | None = None, *, store: ModelStore | None = None) -> Listener:
@@ -347,53 +347,3 @@ def transcribe(path: str | Path, *, language: str = "", listener: Listener | Non
     from refprep.pipeline.decode import decode_file
 
     return (listener or open_listener()).transcribe(decode_file(path), language=language)
-
-
-def build(
-    paths: Sequence[str | Path],
-    output: str | Path,
-    *,
-    language: str = "",
-    speaker: str = "",
-    controls: Sequence[str | Path] = (),
-    anchor: str | Path | None = None,
-    config: Config | None = None,
-    resample: bool = False,
-    on_step: Callable[[str], None] = lambda _: None,
-) -> BuiltVoice:
-    """Build a verified voice from clips, with models of this machine's store.
-
-    Args:
-        paths: Audio files, folders, manifests.
-        output: Folder of the voice.
-        language: BCP 47, for clips whose manifest does not state one; empty detects it.
-        speaker: corpus/country/gender/speaker; empty takes the one the manifest names.
-        controls: Audio of people it must not be.
-        anchor: A clip that is known to be the voice.
-        config: Settings; defaults when None.
-        resample: Convert clips of another rate or format instead of refusing them.
-        on_step: Told what is being done.
-
-    Raises:
-        NoVoiceError, UsageError, WeightsMissing, MachineError: As ``refprep.voice.build.build_voice`` says.
-    """
-    from refprep.models.load import load_encoder, model_hashes
-    from refprep.voice.build import build_voice
-
-    settings = config or Config()
-    utterances = read_utterances([Path(p) for p in paths], language=language)
-    strangers = read_utterances([Path(p) for p in controls])
-    store = ModelStore.default()
-    return build_voice(
-        utterances,
-        Path(output),
-        listener=open_listener(settings.models, store=store),
-        encoder=load_encoder(settings.models, store),
-        config=settings.build,
-        speaker=speaker,
-        controls=strangers,
-        anchor=Path(anchor) if anchor is not None else None,
-        resample=resample,
-        weights=model_hashes(settings.models, store),
-        on_step=on_step,
-    )

@@ -20,7 +20,8 @@ class ModelConfig:
 
     Attributes:
         asr: Id or folder of the recogniser and aligner; ``auto`` takes the best one present.
-        encoder: Id or folder of the speaker encoder; ``auto`` takes GE2E.
+        encoder: Id or folder of the speaker encoder; ``auto`` takes GE2E. Several with commas: the first decides whose
+            voice it is, the others have to agree.
         device: ``auto``, ``cpu`` or ``cuda``.
         threads: CPU threads for the recogniser; 0 lets it choose.
     """
@@ -67,20 +68,29 @@ class BuildConfig:
     Attributes:
         min_s, max_s, target_s: Length window of the reference, gaps and tail included. 12 s is the default target:
             in listening tests longer references were not preferred.
-        gap: Policy between two clips.
+        nested: Lengths of references of which each is a prefix of the next, seconds, rising; empty for one reference.
+        gap: Policy between two clips: ``zeros-120ms``, ``room-tone-120ms``.
         tail: Policy after the last clip; 160 ms are two frames of a 12.5 Hz codec, so that what bleeds out of the last
             frame is silence.
-        threshold: Lowest cosine of a chosen pair; None takes the encoder's own.
+        threshold: Lowest score of a chosen pair; None takes the calibration's, or the encoder's own.
+        calibration: File of `refprep calibrate`; relative to the file of the settings. Empty takes the one that came
+            with refprep for the encoder, if there is one.
         min_clip_s: Shorter clips are refused: their embeddings are noise.
+        require_consent: Refuse clips for which nobody wrote down that the speaker agrees.
+        cache: Remember what was heard in a clip, by its content.
     """
 
     min_s: float = 12.0
     max_s: float = 30.0
     target_s: float = 12.0
+    nested: tuple[float, ...] = ()
     gap: str = "zeros-120ms"
     tail: str = "zeros-160ms"
     threshold: float | None = None
+    calibration: str = ""
     min_clip_s: float = 1.0
+    require_consent: bool = False
+    cache: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +168,11 @@ def _value(value: Any, kind: str, where: str) -> Any:  # noqa: ANN401
         if isinstance(value, Mapping):
             inner = kind.removeprefix("Mapping[str, ").removesuffix("]")
             return {key: _value(v, inner, f"{where}.{key}") for key, v in value.items()}
+    elif kind.startswith("tuple[float"):
+        if isinstance(value, list) and all(
+            isinstance(v, int | float) and not isinstance(v, bool) for v in value
+        ):
+            return tuple(map(float, value))
     elif kind.startswith("tuple"):
         if isinstance(value, list) and all(isinstance(v, str) for v in value):
             return tuple(value)
@@ -175,7 +190,11 @@ def _value(value: Any, kind: str, where: str) -> Any:  # noqa: ANN401
             return value
     elif isinstance(value, str):
         return value
-    name = "list of strings, or table of them with reasons" if kind.startswith("tuple") else kind
+    names = {
+        "tuple[float, ...]": "list of numbers",
+        "tuple[str, ...]": "list of strings, or table of them with reasons",
+    }
+    name = names.get(kind, kind)
     raise ConfigError(f"{value!r} is not a {name}", where=where, fix="Correct the value.")
 
 

@@ -53,6 +53,14 @@ class Utterance:
     source: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def consent(self) -> str:
+        """What the row says of the speaker's consent; empty where it says nothing."""
+        said = self.extra.get("consent")
+        if isinstance(said, bool):
+            return "yes" if said else "no"
+        return str(said).strip() if said is not None else ""
+
 
 def read_utterances(paths: Sequence[Path], *, text: str | None = None, language: str = "") -> list[Utterance]:
     """Collect the utterances that the paths name, in order.

@@ -16,6 +16,7 @@ import soundfile
 from fakes import FakeAsr, Said, evenly, unit
 
 from refprep.config import BuildConfig
+from refprep.identity.verifier import Verifier
 from refprep.manifest import Utterance
 from refprep.pipeline.build import BuiltVoice
 from refprep.pipeline.listen import Listener
@@ -27,10 +28,10 @@ EDGE_S = 0.5
 CONFIG = BuildConfig(min_s=6.0, max_s=12.0, target_s=6.0)
 TEXTS = (
     "It was the best of times.",
-    "It was the worst of times.",
-    "It was the age of wisdom.",
-    "It was the age of foolishness.",
-    "It was the season of light.",
+    "She walked down to the mill.",
+    "He never liked the long winter.",
+    "We saw ships upon the water.",
+    "They had some bread and salt.",
 )
 
 
@@ -101,7 +102,8 @@ class Scene:
         listener = Listener(self, self, self)
         settings: dict[str, object] = {"config": CONFIG, **options}
         utterances = settings.pop("utterances", self.utterances)
-        return build_voice(utterances, folder, listener=listener, encoder=self, **settings)  # type: ignore[arg-type]
+        verifier = Verifier(self, None, settings["config"].threshold)  # type: ignore[attr-defined]
+        return build_voice(utterances, folder, listener=listener, verifiers=[verifier], **settings)  # type: ignore[arg-type]
 
     # ------------------------------------------------------------------ the models
 
@@ -109,6 +111,7 @@ class Scene:
         """What is said in a clip; in a reference, what is said in the clips that it holds."""
         name = Path(clip.source.path).name
         if name in self.said:
+            self.samples[name] = clip.samples.tobytes()  # as it will be joined: resampled, if it was
             return list(self.said[name])
         whole, found = clip.samples.tobytes(), []
         for known, samples in self.samples.items():
@@ -152,17 +155,23 @@ class Scene:
         return FakeAsr({clip.id: self.script(clip)}).start_share(clip, text, language=language)
 
     def embed(self, clip: Clip, speech: Sequence[Span]) -> Voiceprint:
-        """The voice of the file's name."""
+        """The voice of the file's name; of a reference, the mean of the voices of its clips, with all their windows."""
         name = Path(clip.source.path).name
-        rows = [unit(v) for v in self.windows.get(name, [self.voices[name]])]
+        names = [name] if name in self.voices else self.inside(clip)
+        rows = [unit(v) for n in names for v in self.windows.get(n, [self.voices[n]])]
         return Voiceprint(
             clip_id=clip.id,
             model=self.name,
-            vector=unit(self.voices[name]),
+            vector=unit(np.sum([unit(self.voices[n]) for n in names], axis=0).tolist()),
             window_vectors=np.stack(rows),
             windows=tuple(Span(float(k), float(k + 1)) for k in range(len(rows))),
             speech_s=sum(s.duration_s for s in speech),
         )
+
+    def inside(self, clip: Clip) -> list[str]:
+        """Names of the clips whose samples are in a reference."""
+        whole = clip.samples.tobytes()
+        return [n for n, samples in self.samples.items() if whole.find(samples) >= 0]
 
 
 def noise_with_pauses(

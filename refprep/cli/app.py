@@ -12,7 +12,22 @@ from typing import NoReturn
 
 import typer
 
-from refprep.cli import bench, build, doctor, explain, lint, models, split, transcribe, verify
+from refprep.cli import (
+    bench,
+    bench_builds,
+    bench_identity,
+    bench_select,
+    build,
+    calibrate,
+    doctor,
+    explain,
+    export,
+    lint,
+    models,
+    split,
+    transcribe,
+    verify,
+)
 from refprep.cli.console import err
 from refprep.errors import RefprepError
 
@@ -44,12 +59,17 @@ def root(
 
 app.command("lint")(lint.lint)
 app.command("build")(build.build)
+app.command("calibrate")(calibrate.calibrate)
 app.command("split")(split.split)
 app.command("verify")(verify.verify)
+app.command("export")(export.export)
 app.command("transcribe")(transcribe.transcribe)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
 app.add_typer(models.app, name="models")
+bench.app.command("identity")(bench_identity.identity)
+bench.app.command("builds")(bench_builds.builds)
+bench.app.command("select")(bench_select.select)
 app.add_typer(bench.app, name="bench")
 
 

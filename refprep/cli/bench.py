@@ -13,7 +13,6 @@ from refprep.cli.console import out, status, steps, table
 from refprep.cli.options import (
     AsrOption,
     DeviceOption,
-    EncoderOption,
     Format,
     FormatOption,
     QuietOption,
@@ -199,59 +198,6 @@ def _print_lint(result: dict[str, Any]) -> None:
         out(
             f"{row['case_id']}: {row['kind']}, expected {row['expect']}, said {row['said']} {row['reason']}".rstrip()
         )
-
-
-@app.command("identity")
-def identity(
-    pairs: Annotated[
-        Path, typer.Option("--pairs", metavar="PAIRS.csv", help="Labelled pairs (see manifests/README.md).")
-    ],
-    encoder: EncoderOption = None,
-    device: DeviceOption = None,
-    format: FormatOption = Format.TEXT,  # noqa: A002  # the option's name
-    quiet: QuietOption = False,
-) -> None:
-    """Equal error rate and thresholds of a speaker encoder."""
-    from refprep.bench.identity import read_pairs, score_pairs, summarise
-    from refprep.models.load import load_encoder, load_vad
-    from refprep.models.store import ModelStore
-
-    labelled = read_pairs(pairs)
-    config = settings(encoder=encoder, device=device)
-    model = load_encoder(config.models, ModelStore.default())
-    vad = load_vad()
-    clips = len({p for pair in labelled for p in (pair.path_a, pair.path_b)})
-    with steps("clips", clips, quiet=quiet) as advance:
-        scored, failed = score_pairs(labelled, model, vad, on_clip=advance)
-    result = summarise(
-        scored, failed, encoder=model, models={"speaker_encoder": model.name, "voice_activity": vad.name}
-    )
-    if format is not Format.TEXT:
-        _print_json(result, format)
-        return
-    out(f"{result['pairs']} pairs, {result['encoder']}, threshold {result['default_threshold']}")
-    columns = [
-        "same",
-        "different",
-        "eer",
-        "eer_threshold",
-        "threshold_at_1_percent_false_accepts",
-        "misses_there",
-        "false_accepts_at_default",
-        "misses_at_default",
-    ]
-    table(
-        "",
-        ["pairs of", *columns],
-        [[name, *(str(row.get(c, "")) for c in columns)] for name, row in result["groups"].items()],
-    )
-    table(
-        "",
-        ["kind", "pairs", "min", "median", "max"],
-        [[k, *(str(v[c]) for c in ("pairs", "min", "median", "max"))] for k, v in result["kinds"].items()],
-    )
-    for line in result["failed"]:
-        out(f"not embedded: {line}")
 
 
 def _print_json(result: dict[str, Any], format: Format) -> None:  # noqa: A002

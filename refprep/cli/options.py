@@ -33,7 +33,16 @@ AsrOption = Annotated[
 ]
 EncoderOption = Annotated[
     str | None,
-    typer.Option("--encoder", metavar="MODEL", help="Speaker encoder: an id of `refprep models ls`."),
+    typer.Option(
+        "--encoder",
+        metavar="MODEL",
+        help="Speaker encoder: an id of `refprep models ls` or a folder; of several with commas the first decides, and "
+        "the others have to agree.",
+    ),
+]
+CalibrationOption = Annotated[
+    list[Path] | None,
+    typer.Option("--calibration", metavar="FILE", help="What `refprep calibrate` measured of an encoder."),
 ]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="auto, cpu or cuda.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")]
@@ -59,3 +68,19 @@ def override(stage: _T, **given: object) -> _T:
     import dataclasses
 
     return dataclasses.replace(stage, **{k: v for k, v in given.items() if v is not None})
+
+
+def numbers(text: str | None, *, option: str) -> tuple[float, ...] | None:
+    """Numbers with commas between them; None where the option was not given.
+
+    Raises:
+        UsageError: One of them is no number.
+    """
+    from refprep.errors import UsageError
+
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise UsageError(f"{text!r} are no numbers", where=option, fix="Write 12,30, say.") from error

@@ -17,9 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from filelock import FileLock, Timeout
-
-from refprep.errors import MachineError, UsageError
+from refprep.alone import alone
+from refprep.errors import MachineError
 from refprep.manifest import Utterance
 from refprep.memory import FileHashes
 
@@ -55,7 +54,7 @@ class Journal:
         with contextlib.ExitStack() as stack:
             with _disk(self.target):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(self._alone())
+                stack.enter_context(alone(self.target, what="file"))
                 lines, rows = (
                     stack.enter_context(_keep_open(path, resume=resume))
                     for path in (self.path, self.rows_path)
@@ -66,34 +65,6 @@ class Journal:
                 rows.close()
                 self.path.replace(self.target)
                 self._tidy()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One run at a time, whatever its settings."""
-        path = self.target.with_name(f".{self.target.name}.lock")
-        while True:
-            path.touch()
-            before = path.stat().st_ino
-            lock = FileLock(path)
-            try:
-                lock.acquire(timeout=0)
-            except Timeout as error:
-                raise UsageError(
-                    "another run is writing to this file",
-                    where=str(self.target),
-                    fix="Wait for it, or name another.",
-                ) from error
-            # A run that ended meanwhile took the lock's file away: ours would keep nobody out.
-            with contextlib.suppress(FileNotFoundError):
-                if path.stat().st_ino == before:
-                    break
-            lock.release()
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            lock.release()
 
     def _tidy(self) -> None:
         """Remove what runs with other settings left, now that the target is there."""

@@ -8,27 +8,17 @@ that was changed finds nothing of what it measured before; what no program used 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
-import importlib.metadata
 import json
-import os
-import shutil
-import time
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from cattrs.preconf.json import make_converter
 
-import refprep
 from refprep.measure.measurement import Measurement
+from refprep.measure.program_cache import ProgramCache
 from refprep.types import AudioSource, ClipEdges, ClipVoices, LanguageCase, QualityReport, Span, TextCheck
-
-_UNUSED_DAYS = 30
-# What measures beside our own code. Their versions are part of the program.
-_LIBRARIES = ("faster-whisper", "ctranslate2", "numpy", "scipy", "soundfile", "av", "num2words", "rapidfuzz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +56,21 @@ class MeasurementCache:
     """
 
     def __init__(self, root: Path) -> None:
-        self.folder = root / "lint" / program_fingerprint()[:16]
+        self._cache = ProgramCache(root, "lint", suffix=".json")
         self._converter = make_converter()
+
+    @property
+    def folder(self) -> Path:
+        """Where this program's measurements are."""
+        return self._cache.folder
 
     def get(self, key: MeasurementKey) -> Measurement | None:
         """What was measured; None where nothing was, or it cannot be read."""
+        data = self._cache.read(key.sha256)
+        if data is None:
+            return None
         try:
-            text = self._path(key).read_text(encoding="utf-8")
-            return self._converter.structure(json.loads(text), _Entry).measurement()
+            return self._converter.structure(json.loads(data), _Entry).measurement()
         except Exception:  # cut short, or written by something else: as good as absent
             return None
 
@@ -82,28 +79,12 @@ class MeasurementCache:
         source = measurement.source
         if source is None or source.file_sha256 != key.file_sha256:
             return
-        path = self._path(key)
         document = json.dumps(self._converter.unstructure(_Entry.of(measurement)), ensure_ascii=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Not synced: an entry that a power cut spoils is found to be none and measured again.
-            temporary.write_text(document, encoding="utf-8")
-            temporary.replace(path)
+        self._cache.write(key.sha256, document.encode("ascii"))
 
     def sweep(self) -> None:
         """Remove what programs measured that nobody ran for a month."""
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            os.utime(self.folder)
-            oldest_s = time.time() - _UNUSED_DAYS * 86_400
-            for other in self.folder.parent.iterdir():
-                if other.stat().st_mtime < oldest_s:
-                    shutil.rmtree(other, ignore_errors=True)
-
-    def _path(self, key: MeasurementKey) -> Path:
-        name = key.sha256
-        return self.folder / name[:2] / f"{name}.json"
+        self._cache.sweep()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +110,3 @@ class _Entry:
     def measurement(self) -> Measurement:
         """As it was measured."""
         return Measurement(**{f.name: getattr(self, f.name) for f in dataclasses.fields(self)})
-
-
-@cache
-def program_fingerprint() -> str:
-    """SHA-256 over refprep's own code and the versions of the libraries it measures with."""
-    hasher = hashlib.sha256(refprep.__version__.encode())
-    folder = Path(__file__).parents[1]
-    for file in sorted(folder.rglob("*.py")):
-        hasher.update(file.relative_to(folder).as_posix().encode())
-        hasher.update(hashlib.sha256(file.read_bytes()).digest())
-    for library in _LIBRARIES:
-        hasher.update(f"{library}={importlib.metadata.version(library)}".encode())
-    return hasher.hexdigest()

@@ -140,7 +140,7 @@ def load_vad() -> SileroVad:
 
 def model_hashes(config: ModelConfig, store: ModelStore) -> dict[str, dict[str, str]]:
     """Model id -> file -> SHA-256, of the recogniser and the speaker encoder in use: what voice.json records."""
-    names = (choose_asr(config, store), choose_encoder(config))
+    names = (choose_asr(config, store), *choose_encoders(config))
     return {name: store.hashes(name) for name in names}
 
 
@@ -153,7 +153,7 @@ def model_fingerprints(
         config: Which models.
         store: Where they are.
         asr: The recogniser is in use.
-        encoder: The speaker encoder is in use.
+        encoder: The speaker encoders are in use.
 
     Raises:
         WeightsMissing: A model was not pulled.
@@ -163,8 +163,9 @@ def model_fingerprints(
         name = choose_asr(config, store)
         found["recogniser"] = f"{name} {_asr_device(config.device)} {_weights_sha256(name, store)}"
     if encoder:
-        name = choose_encoder(config)
-        found["encoder"] = f"{name} {config.device} {_weights_sha256(name, store)}"
+        found["encoder"] = ", ".join(
+            f"{name} {config.device} {_weights_sha256(name, store)}" for name in choose_encoders(config)
+        )
     return found
 
 
@@ -172,9 +173,15 @@ def _weights_sha256(name: str, store: ModelStore) -> str:
     return hashlib.sha256(json.dumps(store.hashes(name), sort_keys=True).encode()).hexdigest()
 
 
+def choose_encoders(config: ModelConfig) -> tuple[str, ...]:
+    """Ids of the speaker encoders to use, the deciding one first."""
+    names = tuple(dict.fromkeys(n.strip() for n in config.encoder.split(",") if n.strip()))
+    return tuple(DEFAULT_ENCODER if n == "auto" else n for n in names) or (DEFAULT_ENCODER,)
+
+
 def choose_encoder(config: ModelConfig) -> str:
-    """Id of the speaker encoder to use."""
-    return DEFAULT_ENCODER if config.encoder == "auto" else config.encoder
+    """Id of the speaker encoder to use where one is enough."""
+    return choose_encoders(config)[0]
 
 
 def has_encoder(config: ModelConfig, store: ModelStore) -> bool:

@@ -7,39 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-
-import numpy as np
 
 from refprep.config import BuildConfig
 from refprep.dsp.resample import resample as resample_samples
-from refprep.errors import AudioDecodeError, NoReferenceError, UsageError
+from refprep.errors import AudioDecodeError, UsageError
+from refprep.identity.verifier import Verifier
 from refprep.manifest import Utterance
-from refprep.pipeline.candidate import Candidate, majority
+from refprep.pipeline.candidate import Candidate, NoVoiceError, majority
 from refprep.pipeline.decode import decode_file, pcm_sha256
-from refprep.pipeline.identity import Matrix, cosine_matrix, group_voices, measure_identity
-from refprep.pipeline.join import SilencePolicy, join_clips
+from refprep.pipeline.join import join_clips
+from refprep.pipeline.joined import JoinedCheck, check_joined
 from refprep.pipeline.listen import Listener
-from refprep.pipeline.quality import measure_quality
-from refprep.pipeline.select import LengthWindow, Selection, select_clips
-from refprep.protocols import SpeakerEncoder
-from refprep.types import (
-    Admission,
-    AudioSource,
-    Clip,
-    Downmix,
-    IdentityCase,
-    Reference,
-    SampleFormat,
-    TextCheck,
-    Voiceprint,
-    freeze,
-)
+from refprep.pipeline.near_duplicates import NearDuplicate, find_near_duplicates
+from refprep.pipeline.prove import VoiceProof, prove_identity
+from refprep.pipeline.select import ClipPool, LengthWindow, Selection, SelectionResolution, select_nested
+from refprep.pipeline.silence_policy import DEFAULT_TAIL_MS, SilencePolicy
+from refprep.text.ngrams import text_ngrams
+from refprep.types import Admission, ConsentCase, Reference, SampleFormat, freeze
 
-# With this much speech of a second voice beside the first, which one is meant is a guess.
-_RIVAL_SHARE = 0.8
-# Unreadable, no speech, a twin, too short.
-_NOTHING_TO_EMBED = frozenset({"RP001", "RP211", "RP403", "RP404"})
+_NESTED_SLACK = 0.2
+"""A nested reference may miss its target by this part of it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,38 +38,35 @@ class BuiltVoice:
     Attributes:
         folder: Where it is to be written, or was.
         reference: The joined clips.
-        selection: The choice and its proof.
+        selections: The choice and its proof; of nested references one for each, the longest last.
         candidates: Every clip given, in order, with what was found.
-        chosen: Indices of the candidates in the reference.
-        compared: Indices of the candidates that ``cosines`` is about.
-        cosines: (len(compared), len(compared)) pair scores.
-        controls: Names of the control speakers.
-        joined_check: The reference as a whole, text against audio.
+        chosen: Indices of the candidates in the reference, in its order.
+        proof: Who was compared, and how alike they are.
+        verifiers: Speaker encoders with their thresholds, the deciding one first.
+        joined: The reference as a whole, text and voice.
         models: Role -> name.
         weights: Model -> file -> SHA-256.
-        threshold: Lowest cosine of a pair.
+        nested_s: Targets of the nested references; empty where there are none.
+        duplicates: (candidate, candidate, why) of near-duplicates, of which one at most was chosen.
     """
 
     folder: Path
     reference: Reference
-    selection: Selection
+    selections: tuple[Selection, ...]
     candidates: tuple[Candidate, ...]
     chosen: tuple[int, ...]
-    compared: tuple[int, ...]
-    cosines: Matrix
-    controls: tuple[str, ...]
-    joined_check: TextCheck
+    proof: VoiceProof
+    verifiers: tuple[Verifier, ...]
+    joined: JoinedCheck
     models: Mapping[str, str]
     weights: Mapping[str, Mapping[str, str]]
-    threshold: float
+    nested_s: tuple[float, ...] = ()
+    duplicates: tuple[tuple[int, int, str], ...] = ()
 
-
-class NoVoiceError(NoReferenceError):
-    """No admissible reference; ``candidates`` says why, clip by clip."""
-
-    def __init__(self, what: str, *, where: str, fix: str, candidates: Sequence[Candidate] = ()) -> None:
-        super().__init__(what, where=where, fix=fix)
-        self.candidates = tuple(candidates)
+    @property
+    def selection(self) -> Selection:
+        """Of the whole reference."""
+        return self.selections[-1]
 
 
 def assemble_voice(
@@ -88,7 +74,7 @@ def assemble_voice(
     folder: Path,
     *,
     listener: Listener,
-    encoder: SpeakerEncoder,
+    verifiers: Sequence[Verifier],
     config: BuildConfig,
     controls: Sequence[Utterance] = (),
     anchor: Path | None = None,
@@ -102,8 +88,8 @@ def assemble_voice(
         utterances: The clips; those without a text are transcribed.
         folder: Where the voice will go: paths in its findings are told relative to it.
         listener: Voice activity, recogniser, aligner.
-        encoder: Speaker encoder.
-        config: Length window, gaps, threshold.
+        verifiers: Speaker encoders with their thresholds; the first decides, every further one has to agree.
+        config: Length window, gaps, consent.
         controls: Clips of people it must not be.
         anchor: Path of a clip that is known to be the target voice.
         resample: Convert clips of another rate or format instead of refusing them.
@@ -114,80 +100,126 @@ def assemble_voice(
         The voice, with every clip's findings.
 
     Raises:
-        NoVoiceError: No set of clips makes an admissible reference.
+        NoVoiceError: No set of clips makes an admissible reference, or the joined one is not what its clips are.
         UsageError: Options that do not fit together, or an encoder without a threshold.
     """
     gap = SilencePolicy.parse(config.gap, option="--gap")
-    tail = SilencePolicy.parse(config.tail, option="--tail")
-    threshold = config.threshold if config.threshold is not None else encoder.default_threshold
-    if threshold is None:
-        raise UsageError(
-            f"nobody measured a threshold for {encoder.name}",
-            where="--threshold",
-            fix="Give one, measured on pairs of your own with `refprep bench identity`.",
-        )
-    if not config.min_s <= config.target_s <= config.max_s:
-        raise UsageError(
-            f"target {config.target_s:g} s outside {config.min_s:g}-{config.max_s:g} s",
-            where="--target",
-            fix="Write --min <= --target <= --max.",
-        )
+    tail = SilencePolicy.parse(config.tail, option="--tail", default_ms=DEFAULT_TAIL_MS)
+    windows = length_windows(config, gap, tail)
+    first = verifiers[0]
     candidates = [Candidate(u, str(u.audio)) for u in utterances]
-    window = LengthWindow(config.min_s, config.max_s, config.target_s, gap.duration_s, tail.duration_s)
 
-    _decode(candidates, listener, on_step)
+    _decode(candidates, listener, config, on_step)
     _admit(candidates, config, resample=resample)
-    prints = _embed(candidates, encoder, on_step)
-    control_prints = _embed_controls(controls, listener, encoder, on_step)
-    cosines = _prove_identity(candidates, prints, control_prints, encoder, threshold, anchor)
+    proof = prove_identity(candidates, controls, verifiers, listener, anchor=anchor, on_step=on_step)
     _check_texts(candidates, listener, on_step)
 
     on_step("select")
-    admissible = [i for i in prints if candidates[i].refusal is None]
-    position = {index: row for row, index in enumerate(prints)}
-    rows = [position[i] for i in admissible]
-    selection = select_clips(
-        [candidates[i].decoded.duration_s for i in admissible],
-        cosines[np.ix_(rows, rows)],
-        [candidates[i].quality_score for i in admissible],
-        window=window,
-        threshold=threshold,
+    admissible = [i for i in proof.compared if candidates[i].refusal is None]
+    duplicates = find_near_duplicates(
+        [candidates[i].decoded for i in admissible], [candidates[i].text for i in admissible]
     )
-    if selection is None:
-        raise _no_voice(candidates, admissible, window, threshold)
-    chosen = tuple(admissible[i] for i in selection.chosen)
+    selections = choose_clips(candidates, admissible, proof, first, windows, duplicates)
+    if selections is None:
+        raise _no_voice(candidates, admissible, windows, first.threshold)
+    order = in_order([s.chosen for s in selections])
+    chosen = tuple(admissible[i] for i in order)
 
     on_step("join")
-    language = majority([candidates[i].language for i in chosen])
     reference = join_clips(
         [candidates[i].decoded for i in chosen],
         [candidates[i].text for i in chosen],
         gap=gap,
         tail=tail,
-        language=language,
+        language=majority([candidates[i].language for i in chosen]),
+        speech=[candidates[i].speech for i in chosen],
+        nested=[len(s.chosen) for s in selections[:-1]],
     )
+    on_step("check the whole")
+    joined = check_joined(reference, [proof.prints[proof.compared.index(i)] for i in chosen], listener, first)
+    if joined.fault is not None:
+        raise NoVoiceError(
+            f"the joined reference is not what its clips are: {joined.fault.code} {joined.fault.message}",
+            where=str(folder),
+            fix=f"Leave out {candidates[chosen[0]].path}, or one of the other {len(chosen) - 1} chosen clips; "
+            "nothing was written.",
+            candidates=candidates,
+        )
     return BuiltVoice(
         folder=folder,
         reference=reference,
-        selection=selection,
+        selections=selections,
         candidates=tuple(candidates),
         chosen=chosen,
-        compared=tuple(prints),
-        cosines=cosines,
-        controls=tuple(control_prints),
-        joined_check=_check_joined(reference, listener),
-        models={**listener.models, "speaker_encoder": encoder.name},
+        proof=proof,
+        verifiers=tuple(verifiers),
+        joined=joined,
+        models={**listener.models, "speaker_encoder": first.model},
         weights=weights or {},
-        threshold=threshold,
+        nested_s=config.nested,
+        duplicates=tuple((admissible[d.first], admissible[d.second], d.message) for d in duplicates),
     )
+
+
+def length_windows(config: BuildConfig, gap: SilencePolicy, tail: SilencePolicy) -> tuple[LengthWindow, ...]:
+    """The length window of the reference, or one for every nested reference, the shortest first.
+
+    Where a nested reference ends, the tail takes the place of the gap: the longer ones are longer by that much.
+
+    Raises:
+        UsageError: Targets that do not rise or lie outside of the whole window.
+    """
+    if not config.nested:
+        if not config.min_s <= config.target_s <= config.max_s:
+            raise UsageError(
+                f"target {config.target_s:g} s outside {config.min_s:g}-{config.max_s:g} s",
+                where="--target",
+                fix="Write --min <= --target <= --max.",
+            )
+        return (LengthWindow(config.min_s, config.max_s, config.target_s, gap.duration_s, tail.duration_s),)
+    for shorter_s, longer_s in pairwise((0.0, *config.nested)):
+        if longer_s * (1 - _NESTED_SLACK) <= shorter_s * (1 + _NESTED_SLACK):
+            raise UsageError(
+                f"{', '.join(f'{t:g}' for t in config.nested)} s are too close to each other",
+                where="--nested",
+                fix="Write lengths that rise by half at least, such as 12,30.",
+            )
+    if not config.min_s <= config.nested[0] <= config.nested[-1] <= config.max_s:
+        raise UsageError(
+            f"{', '.join(f'{t:g}' for t in config.nested)} s outside {config.min_s:g}-{config.max_s:g} s",
+            where="--nested",
+            fix="Widen --min and --max.",
+        )
+    more_s = tail.duration_s - gap.duration_s
+    return tuple(
+        LengthWindow(
+            max(config.min_s, target_s * (1 - _NESTED_SLACK)),
+            min(config.max_s, target_s * (1 + _NESTED_SLACK)),
+            target_s,
+            gap.duration_s,
+            tail.duration_s + k * more_s,
+        )
+        for k, target_s in enumerate(config.nested)
+    )
+
+
+def in_order(sets: Sequence[Sequence[int]]) -> list[int]:
+    """The members of growing sets: those of the first in their order, then what each further one adds."""
+    order: list[int] = []
+    for members in sets:
+        order += [i for i in members if i not in order]
+    return order
 
 
 # --------------------------------------------------------------------------- the steps
 
 
-def _decode(candidates: Sequence[Candidate], listener: Listener, on_step: Callable[[str], None]) -> None:
+def _decode(
+    candidates: Sequence[Candidate], listener: Listener, config: BuildConfig, on_step: Callable[[str], None]
+) -> None:
     for candidate in candidates:
         on_step(f"decode {candidate.path}")
+        candidate.judge([ConsentCase(candidate.utterance.consent, config.require_consent)])
         try:
             candidate.clip = decode_file(candidate.path)
             candidate.source_pcm_sha256 = candidate.clip.id
@@ -259,128 +291,42 @@ def _check_texts(candidates: Sequence[Candidate], listener: Listener, on_step: C
             candidate.text_origin = "user"
         candidate.text = " ".join(given.split())
         candidate.check = listener.check(clip, candidate.text, language=language)
-        candidate.quality = measure_quality(
-            clip, candidate.speech, text=candidate.text, language=candidate.language
-        )
+        candidate.quality = listener.quality(clip, candidate.text, language=candidate.language)
         candidate.judge([candidate.check, candidate.quality])
-
-
-def _embed(
-    candidates: Sequence[Candidate], encoder: SpeakerEncoder, on_step: Callable[[str], None]
-) -> dict[int, Voiceprint]:
-    """Voiceprints by index: also of clips refused for their format, since whose voice they hold is worth knowing."""
-    prints: dict[int, Voiceprint] = {}
-    for index, candidate in enumerate(candidates):
-        if candidate.clip is None or any(f.code in _NOTHING_TO_EMBED for f in candidate.refusals):
-            continue
-        on_step(f"embed {candidate.path}")
-        try:
-            candidate.voiceprint = encoder.embed(candidate.decoded, candidate.speech)
-        except AudioDecodeError as error:
-            candidate.judge([error])
-            continue
-        prints[index] = candidate.voiceprint
-    return prints
-
-
-def _embed_controls(
-    controls: Sequence[Utterance], listener: Listener, encoder: SpeakerEncoder, on_step: Callable[[str], None]
-) -> dict[str, Voiceprint]:
-    """Voiceprints of the control speakers, by name: the manifest's speaker id, else the file's name.
-
-    Raises:
-        AudioDecodeError: A control that cannot be read; without it the proof would silently be weaker.
-    """
-    found: dict[str, Voiceprint] = {}
-    for control in controls:
-        on_step(f"control {control.audio}")
-        clip = decode_file(control.audio)
-        name = control.speaker or control.audio.stem
-        found[name if name not in found else f"{name} ({control.audio.name})"] = encoder.embed(
-            clip, listener.speech(clip)
-        )
-    return found
-
-
-def _prove_identity(
-    candidates: Sequence[Candidate],
-    prints: Mapping[int, Voiceprint],
-    controls: Mapping[str, Voiceprint],
-    encoder: SpeakerEncoder,
-    threshold: float,
-    anchor: Path | None,
-) -> Matrix:
-    """Find the target voice, judge every clip against it; returns the cosines of ``prints``."""
-    order = list(prints)
-    vectors = list(prints.values())
-    if not order:
-        return cosine_matrix([])
-    groups = group_voices(vectors, threshold=threshold, anchor=_anchor_row(candidates, order, anchor))
-    if anchor is None and groups.rival_share > _RIVAL_SHARE:
-        raise NoVoiceError(
-            f"two voices with about as much speech (the smaller has {groups.rival_share:.0%} of the larger's)",
-            where=candidates[order[0]].path,
-            fix="Name a clip of the voice you want with --anchor.",
-            candidates=candidates,
-        )
-    for row, index in enumerate(order):
-        candidate = candidates[index]
-        candidate.identity = measure_identity(row, vectors, groups.target, controls)
-        case = IdentityCase(
-            identity=candidate.identity,
-            is_target=row in groups.target,
-            threshold=threshold,
-            window_threshold=encoder.window_threshold,
-        )
-        candidate.judge([case])
-    return groups.cosines
-
-
-def _anchor_row(candidates: Sequence[Candidate], order: Sequence[int], anchor: Path | None) -> int | None:
-    if anchor is None:
-        return None
-    for row, index in enumerate(order):
-        if Path(candidates[index].path).resolve() == anchor.resolve():
-            return row
-    raise UsageError(
-        "the anchor is none of the clips that are still in",
-        where=str(anchor),
-        fix="Name one of the given clips that was not refused.",
-    )
-
-
-def _check_joined(reference: Reference, listener: Listener) -> TextCheck:
-    """Hold the whole text against the whole reference, over the joins."""
-    return listener.check(reference_clip(reference), reference.text, language=reference.language)
-
-
-def reference_clip(reference: Reference) -> Clip:
-    """A reference as a clip, for the stages that read clips."""
-    return Clip(
-        id=pcm_sha256(reference.samples, reference.sample_rate_hz),
-        source=AudioSource(
-            path="reference.wav",
-            file_sha256="",
-            container="wav",
-            codec=reference.sample_format.value.lower(),
-            sample_format=reference.sample_format,
-            num_channels=1,
-            declared_duration_s=reference.duration_s,
-            decoded_duration_s=reference.duration_s,
-            downmix=Downmix.NONE,
-            channel_peaks=(float(np.max(np.abs(reference.samples), initial=0.0)),),
-        ),
-        samples=reference.samples,
-        sample_rate_hz=reference.sample_rate_hz,
-    )
 
 
 # --------------------------------------------------------------------------- parts
 
 
+def choose_clips(
+    candidates: Sequence[Candidate],
+    admissible: Sequence[int],
+    proof: VoiceProof,
+    verifier: Verifier,
+    windows: Sequence[LengthWindow],
+    duplicates: Sequence[NearDuplicate],
+) -> tuple[Selection, ...] | None:
+    """The best set of the admissible candidates for every window; None where there is none."""
+    threshold = verifier.threshold
+    pool = ClipPool(
+        durations_s=[candidates[i].decoded.duration_s for i in admissible],
+        scores=proof.pair_scores(admissible, below=threshold - 1.0),
+        deficits=[candidates[i].deficit for i in admissible],
+        ngrams=[text_ngrams(candidates[i].text) for i in admissible],
+        duplicates=[(d.first, d.second) for d in duplicates],
+    )
+    # Scores of one voice vary by the margin from sentence to sentence: less is no reason to prefer a set.
+    resolution = SelectionResolution(score=verifier.min_margin)
+    return select_nested(pool, windows=windows, threshold=threshold, resolution=resolution)
+
+
 def _no_voice(
-    candidates: Sequence[Candidate], admissible: Sequence[int], window: LengthWindow, threshold: float
+    candidates: Sequence[Candidate],
+    admissible: Sequence[int],
+    windows: Sequence[LengthWindow],
+    threshold: float,
 ) -> NoVoiceError:
+    window = windows[-1]
     total_s = window.total_s([candidates[i].decoded.duration_s for i in admissible])
     if total_s < window.min_s:
         what = (
@@ -389,10 +335,8 @@ def _no_voice(
         )
         fix = "Add clips, mend the refused ones, or lower --min."
     else:
-        what = (
-            f"no set of the {len(admissible)} admissible clips has {window.min_s:g}-{window.max_s:g} s with every pair "
-            f"above {threshold:.3f}"
-        )
+        wanted = " and ".join(f"{w.min_s:g}-{w.max_s:g} s" for w in windows)
+        what = f"no set of the {len(admissible)} admissible clips has {wanted} with every pair above {threshold:.3f}"
         fix = "Add clips, widen --min and --max, or lower --threshold knowing what it costs."
     where = candidates[0].path if candidates else "build"
     return NoVoiceError(what, where=where, fix=fix, candidates=candidates)

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refprep.errors import RefprepError
+from refprep.errors import NoReferenceError, RefprepError
 from refprep.linter.registry import all_rules
 from refprep.linter.rule import Finding, Severity
 from refprep.linter.run import run_rules
 from refprep.manifest import Utterance
-from refprep.types import Clip, Identity, QualityReport, Span, TextCheck, Voiceprint
+from refprep.types import Clip, Identity, QualityReport, Span, TextCheck
 
-# In the quality score a warning outweighs any difference in SNR.
-_SNR_CAP_DB = 60.0
+# A warning weighs as much as 60 dB of SNR: no cleaner signal makes up for it.
+_SNR_CAP_DB, _DB_PER_POINT, _WARNING_POINTS = 60.0, 6.0, 10
 
 
 @dataclass(slots=True)
@@ -29,11 +29,15 @@ class Candidate:
     text_origin: str = ""
     check: TextCheck | None = None
     quality: QualityReport | None = None
-    voiceprint: Voiceprint | None = None
-    identity: Identity | None = None
+    identities: tuple[Identity, ...] = ()
     converted_from: str = ""
     source_pcm_sha256: str = ""
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def identity(self) -> Identity | None:
+        """By the first encoder; None where nobody compared it."""
+        return self.identities[0] if self.identities else None
 
     @property
     def refusals(self) -> tuple[Finding, ...]:
@@ -61,11 +65,12 @@ class Candidate:
         return self.check.heard.language if self.check is not None else ""
 
     @property
-    def quality_score(self) -> float:
-        """Higher is better: fewer warnings first, then SNR."""
+    def deficit(self) -> int:
+        """Points against its quality: ten for a warning, one for every 6 dB of SNR below 60 dB (unknown: none of them)."""
         warnings = sum(f.severity is Severity.WARNING for f in self.findings)
         snr_db = self.quality.snr_db if self.quality is not None else None
-        return -float(warnings) + min(snr_db if snr_db is not None else 0.0, _SNR_CAP_DB) / (_SNR_CAP_DB * 2)
+        known_db = min(max(snr_db if snr_db is not None else 0.0, 0.0), _SNR_CAP_DB)
+        return _WARNING_POINTS * warnings + round((_SNR_CAP_DB - known_db) / _DB_PER_POINT)
 
     def judge(self, nouns: Sequence[object]) -> None:
         """Put nouns to the rules and keep the findings."""
@@ -75,6 +80,14 @@ class Candidate:
     def speech_s(self) -> float:
         """Seconds of speech."""
         return sum(s.duration_s for s in self.speech)
+
+
+class NoVoiceError(NoReferenceError):
+    """No admissible reference; ``candidates`` says why, clip by clip."""
+
+    def __init__(self, what: str, *, where: str, fix: str, candidates: Sequence[Candidate] = ()) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.candidates = tuple(candidates)
 
 
 def majority(values: Sequence[str]) -> str:

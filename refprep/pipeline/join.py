@@ -2,55 +2,40 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from refprep.errors import UsageError
+from refprep.pipeline.silence_policy import SilencePolicy
 from refprep.text.words import join_texts
-from refprep.types import Clip, JoinedClip, Reference, SampleFormat, freeze
+from refprep.types import Clip, JoinedClip, JoinedSilence, Reference, SampleFormat, Samples, Span, freeze
+from refprep.units import seconds_to_samples
 
-_POLICY = re.compile(r"zeros-([0-9]+)ms")
 _WIDTH = {SampleFormat.PCM_16: 0, SampleFormat.PCM_24: 1, SampleFormat.FLOAT: 2}
+_FROM_SPEECH_S = 0.03
+"""Room tone keeps this far from speech: where voice activity ends a breath or a soft consonant may go on."""
 
 
 @dataclass(frozen=True, slots=True)
-class SilencePolicy:
-    """A named stretch of silence, such as ``zeros-120ms``: what it is and how long."""
+class RoomTone:
+    """A pause of one of the clips, as half-open samples of that clip."""
 
-    name: str
-    duration_ms: int
-
-    @property
-    def duration_s(self) -> float:
-        """Length in seconds."""
-        return self.duration_ms / 1000
-
-    def num_samples(self, sample_rate_hz: int) -> int:
-        """Length in samples: nearest, halves to even. Counted from the milliseconds, which are exact."""
-        return round(self.duration_ms * sample_rate_hz / 1000)
-
-    @classmethod
-    def parse(cls, name: str, *, option: str) -> SilencePolicy:
-        """Read a policy's name.
-
-        Raises:
-            UsageError: Not a policy, or longer than two seconds.
-        """
-        match = _POLICY.fullmatch(name)
-        if match is None or int(match.group(1)) > 2000:
-            raise UsageError(
-                f"{name!r} is no policy",
-                where=option,
-                fix="Write zeros-120ms: digital silence and its length, 0 to 2000 ms.",
-            )
-        return cls(name, int(match.group(1)))
+    clip: int
+    start_sample: int
+    end_sample: int
 
 
 def join_clips(
-    clips: Sequence[Clip], texts: Sequence[str], *, gap: SilencePolicy, tail: SilencePolicy, language: str
+    clips: Sequence[Clip],
+    texts: Sequence[str],
+    *,
+    gap: SilencePolicy,
+    tail: SilencePolicy,
+    language: str,
+    speech: Sequence[Sequence[Span]] = (),
+    nested: Sequence[int] = (),
 ) -> Reference:
     """Lay complete clips behind each other, sample for sample.
 
@@ -58,15 +43,18 @@ def join_clips(
         clips: In the order they are to be heard; one sample rate.
         texts: What each says.
         gap: Between two clips.
-        tail: After the last one.
+        tail: After the last one, and after the last clip of every nested reference.
         language: BCP 47.
+        speech: Voice activity of every clip; needed for room tone only.
+        nested: Numbers of clips, rising: after so many of them a shorter reference ends. What follows there is the
+            tail instead of the gap, so that the shorter reference is a prefix of this one, bit for bit.
 
     Returns:
         A reference whose ``samples[start:end]`` of every clip equal the clip's samples bit for bit, in the narrowest
         format that holds them all.
 
     Raises:
-        UsageError: No clips, a text too many or too few, or two sample rates.
+        UsageError: No clips, a text too many or too few, two sample rates, or no pause long enough for room tone.
     """
     if not clips or len(clips) != len(texts):
         raise UsageError(
@@ -82,18 +70,22 @@ def join_clips(
             fix="Use clips of one rate, or --resample.",
         )
     rate_hz = rates[0]
-    gap_samples = gap.num_samples(rate_hz)
-    pieces: list[np.ndarray[tuple[int], np.dtype[np.float32]]] = []
+    # Nested references share their room tone: it has to come from the shortest of them.
+    tone = _find_tone(clips[: min(nested, default=len(clips))], speech, (gap, tail), rate_hz)
+    pieces: list[Samples] = []
     joined: list[JoinedClip] = []
+    silences: list[JoinedSilence] = []
     position = 0
     for index, (clip, text) in enumerate(zip(clips, texts, strict=True)):
-        if index:
-            pieces.append(np.zeros(gap_samples, dtype=np.float32))
-            position += gap_samples
         pieces.append(clip.samples)
         joined.append(JoinedClip(clip.id, clip.source.path, position, position + clip.num_samples, text))
         position += clip.num_samples
-    pieces.append(np.zeros(tail.num_samples(rate_hz), dtype=np.float32))
+        is_end = index + 1 == len(clips) or index + 1 in nested
+        policy = tail if is_end else gap
+        silence = _silence(policy, clips, tone, rate_hz)
+        pieces.append(silence)
+        silences.append(JoinedSilence(policy.name, position, position + len(silence)))
+        position += len(silence)
     return Reference(
         samples=freeze(np.concatenate(pieces)),
         sample_rate_hz=rate_hz,
@@ -103,4 +95,60 @@ def join_clips(
         tail_policy=tail.name,
         text=join_texts(texts),
         language=language,
+        silences=tuple(silences),
+        room_tone_sample=None if tone is None else joined[tone.clip].start_sample + tone.start_sample,
+        nested=tuple(nested),
     )
+
+
+def _silence(policy: SilencePolicy, clips: Sequence[Clip], tone: RoomTone | None, rate_hz: int) -> Samples:
+    num_samples = policy.num_samples(rate_hz)
+    if policy.kind == "zeros" or tone is None:
+        return np.zeros(num_samples, dtype=np.float32)
+    return clips[tone.clip].samples[tone.start_sample : tone.start_sample + num_samples]
+
+
+def _find_tone(
+    clips: Sequence[Clip],
+    speech: Sequence[Sequence[Span]],
+    policies: Sequence[SilencePolicy],
+    rate_hz: int,
+) -> RoomTone | None:
+    """The quietest stretch without speech that is as long as the longest room tone asked for; None without one asked.
+
+    Raises:
+        UsageError: No clip has such a stretch.
+    """
+    needed = max((p.num_samples(rate_hz) for p in policies if p.kind == "room-tone"), default=0)
+    if not needed:
+        return None
+    best: tuple[float, RoomTone] | None = None
+    for index, clip in enumerate(clips):
+        for start, stop in _pauses(clip, speech[index] if index < len(speech) else ()):
+            if stop - start < needed:
+                continue
+            power = np.cumsum(np.concatenate([[0.0], clip.samples[start:stop].astype(np.float64) ** 2]))
+            energy = power[needed:] - power[:-needed]
+            at = int(np.argmin(energy))
+            if best is None or energy[at] < best[0]:
+                best = float(energy[at]), RoomTone(index, start + at, start + at + needed)
+    if best is None:
+        raise UsageError(
+            f"no chosen clip has a pause of {1000 * needed / rate_hz:.0f} ms",
+            where="room-tone",
+            fix="Ask for a shorter room tone, such as room-tone-60ms, or for zeros-120ms.",
+        )
+    return best[1]
+
+
+def _pauses(clip: Clip, speech: Sequence[Span]) -> list[tuple[int, int]]:
+    """Stretches without speech, in samples, a little away from it; the whole clip where nobody told of any speech."""
+    edges = [0]
+    for span in speech:
+        edges += [
+            seconds_to_samples(span.start_s - _FROM_SPEECH_S, clip.sample_rate_hz),
+            seconds_to_samples(span.end_s + _FROM_SPEECH_S, clip.sample_rate_hz),
+        ]
+    edges.append(clip.num_samples)
+    found = zip(edges[::2], edges[1::2], strict=True)
+    return [(max(0, a), min(b, clip.num_samples)) for a, b in found if b > a] if speech else []

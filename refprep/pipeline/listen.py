@@ -11,9 +11,10 @@ from refprep.pipeline.align import align_text
 from refprep.pipeline.check import check_text, is_too_much_text, refuse_too_much
 from refprep.pipeline.check_thresholds import DEFAULT_THRESHOLDS, CheckThresholds
 from refprep.pipeline.edges import speech_edges
+from refprep.pipeline.quality import measure_quality
 from refprep.pipeline.transcribe import plan_intervals, transcribe_clip
 from refprep.protocols import Aligner, SpeakerEncoder, Transcriber, VoiceActivity
-from refprep.types import Clip, Origin, Span, TextCheck, Transcript, Voiceprint
+from refprep.types import Clip, Origin, QualityReport, Span, TextCheck, Transcript, Voiceprint
 
 _REMEMBERED = 64
 
@@ -110,6 +111,10 @@ class Listener:
             edges=speech_edges(clip, speech),
             thresholds=self.thresholds,
         )
+
+    def quality(self, clip: Clip, text: str, *, language: str) -> QualityReport:
+        """What the signal of a clip with this text is like."""
+        return measure_quality(clip, self.speech(clip), text=text, language=language)
 
     def language(self, clip: Clip) -> tuple[str, float]:
         """Language that is heard at the start of a clip, and its probability, whatever the caller says it is.

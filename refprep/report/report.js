@@ -8,8 +8,11 @@
   const words = [...document.querySelectorAll(".word")];
   const ticks = [...document.querySelectorAll(".tick")];
   const duration = Number(wave.dataset.duration);
+  // Where a clip, or a shorter reference, ends; playback stops there.
+  let until = Infinity;
 
-  const playAt = (seconds) => {
+  const playAt = (seconds, end) => {
+    until = end === undefined ? Infinity : Number(end);
     audio.currentTime = seconds;
     audio.play().catch(() => {});
   };
@@ -28,6 +31,10 @@
   };
 
   const follow = () => {
+    if (audio.currentTime >= until) {
+      audio.pause();
+      until = Infinity;
+    }
     show();
     if (!audio.paused) requestAnimationFrame(follow);
   };
@@ -35,7 +42,7 @@
   document.addEventListener("click", (event) => {
     const target = event.target.closest("[data-seek]");
     if (target) {
-      playAt(Number(target.dataset.seek));
+      playAt(Number(target.dataset.seek), target.dataset.until);
     } else if (event.target.closest(".surface")) {
       const box = wave.getBoundingClientRect();
       playAt((duration * (event.clientX - box.left)) / box.width);
@@ -45,7 +52,7 @@
     const target = event.target.closest("g[data-seek]");
     if (target && (event.key === "Enter" || event.key === " ")) {
       event.preventDefault();
-      playAt(Number(target.dataset.seek));
+      playAt(Number(target.dataset.seek), target.dataset.until);
     }
   });
   audio.addEventListener("play", follow);

@@ -6,20 +6,28 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from refprep.report.chart import chart_view
+from refprep.report.levels import level_charts, pace_unit
 from refprep.report.matrix import matrix_view
+from refprep.report.proof import (
+    consent_view,
+    encoders_view,
+    joined_view,
+    opinions,
+    selections_view,
+    verdict_view,
+)
+from refprep.report.timeline import clips_view, nested_view, silences_view, tone_view
 from refprep.report.waveform import (
     COLUMNS,
     HALF_HEIGHT,
     axis_ticks,
-    extent,
     outline,
     peak_dbfs,
     place,
     wav_data_uri,
 )
 from refprep.types import Reference, SampleFormat
-
-_IN_CHARACTERS = ("zh", "ja", "ko", "yue")
 
 
 def report_view(document: Mapping[str, Any], reference: Reference, *, name: str) -> dict[str, Any]:
@@ -30,16 +38,20 @@ def report_view(document: Mapping[str, Any], reference: Reference, *, name: str)
         reference: The voice's samples.
         name: What to call a voice without a speaker id.
     """
-    language = str(document.get("language") or "")
-    clips = [_clip_view(row, number, reference) for number, row in enumerate(_rows(document, "clips"), 1)]
+    clips = clips_view(document, reference)
+    silences = silences_view(document, clips, reference)
     return {
         "document": document,
         "title": document.get("speaker_id") or name or "Unnamed voice",
-        "language": language,
+        "language": str(document.get("language") or ""),
         "duration_s": reference.duration_s,
+        "verdict": verdict_view(document),
         "check": document.get("joined_check") or {},
+        "joined": joined_view(document),
         "clips": clips,
-        "silences": _silences(clips, reference),
+        "silences": silences,
+        "tone": tone_view(document, silences, reference),
+        "nested": nested_view(document, reference),
         "ticks": [
             {"time_s": t, "at": place(t, reference.duration_s)} for t in axis_ticks(reference.duration_s)
         ],
@@ -51,7 +63,8 @@ def report_view(document: Mapping[str, Any], reference: Reference, *, name: str)
         "player_is_exact": reference.sample_format is SampleFormat.PCM_16,
         "sample_format": reference.sample_format.value,
         "sample_rate_hz": reference.sample_rate_hz,
-        "pace_unit": "characters/s" if language.split("-")[0].lower() in _IN_CHARACTERS else "syllables/s",
+        "pace_unit": pace_unit(document),
+        "charts": [chart_view(chart, clips) for chart in level_charts(document)],
         "findings": [
             {
                 **finding,
@@ -61,10 +74,16 @@ def report_view(document: Mapping[str, Any], reference: Reference, *, name: str)
             for clip in clips
             for finding in clip["row"].get("findings") or []
         ],
-        "refused": [_refused_view(row) for row in _rows(document, "refused")],
-        "not_chosen": [{"row": row, "duration_s": _duration_s(row)} for row in _rows(document, "not_chosen")],
+        "refused": [_refused_view(row, document) for row in _rows(document, "refused")],
+        "not_chosen": [
+            {"row": row, "duration_s": _duration_s(row), "opinions": opinions(row, document)}
+            for row in _rows(document, "not_chosen")
+        ],
+        "selections": selections_view(document),
         "matrix": matrix_view(document),
+        "encoders": encoders_view(document),
         "num_candidates": sum(len(_rows(document, k)) for k in ("clips", "refused", "not_chosen")),
+        "consent": consent_view(document, len(clips)),
         "provenance": _provenance(clips),
     }
 
@@ -73,39 +92,18 @@ def _rows(document: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
     return document.get(key) or []
 
 
-def _clip_view(row: Mapping[str, Any], number: int, reference: Reference) -> dict[str, Any]:
-    rate_hz, duration_s = reference.sample_rate_hz, reference.duration_s
-    start_s = row["start_sample"] / rate_hz
-    # Word times count from the clip's own start.
-    words = [
-        {"text": text, **extent(start_s + word_start_s, start_s + word_end_s, duration_s)}
-        for text, word_start_s, word_end_s in (row.get("coverage") or {}).get("words") or []
-    ]
-    return {
-        "number": number,
-        "row": row,
-        "words": words,
-        **extent(start_s, row["end_sample"] / rate_hz, duration_s),
-    }
-
-
-def _silences(clips: Sequence[Mapping[str, Any]], reference: Reference) -> list[dict[str, Any]]:
-    """What lies between the clips and after the last one."""
-    ends = [0.0, *(clip["end_s"] for clip in clips)]
-    starts = [*(clip["start_s"] for clip in clips), reference.duration_s]
-    return [
-        {"kind": "tail" if k == len(clips) else "gap", **extent(end, start, reference.duration_s)}
-        for k, (end, start) in enumerate(zip(ends, starts, strict=True))
-        if start - end > 0.5 / reference.sample_rate_hz
-    ]
-
-
-def _refused_view(row: Mapping[str, Any]) -> dict[str, Any]:
+def _refused_view(row: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     """A refused clip with the finding that refused it (it knows where, and the right text) and its further errors."""
     findings = row.get("findings") or []
     cause: Mapping[str, Any] = next((f for f in findings if f.get("code") == row.get("code")), {})
     others = [f for f in findings if f is not cause and f.get("severity") == "error"]
-    return {"row": row, "duration_s": _duration_s(row), "cause": cause, "others": others}
+    return {
+        "row": row,
+        "duration_s": _duration_s(row),
+        "cause": cause,
+        "others": others,
+        "opinions": opinions(row, document),
+    }
 
 
 def _duration_s(row: Mapping[str, Any]) -> float | None:

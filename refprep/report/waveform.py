@@ -18,6 +18,23 @@ _STEPS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 
 _MAX_TICKS = 16
 
 
+def envelope(samples: Samples, columns: int) -> tuple[Samples, Samples]:
+    """Lowest and highest sample of each column.
+
+    Args:
+        samples: (T,) float32.
+        columns: How many, at most: clips shorter than this many samples get one for each.
+
+    Returns:
+        Two arrays (min(T, columns),) float32.
+    """
+    if samples.shape[0] == 0:
+        return samples, samples
+    count = min(columns, int(samples.shape[0]))
+    starts = np.arange(count) * samples.shape[0] // count
+    return np.minimum.reduceat(samples, starts), np.maximum.reduceat(samples, starts)
+
+
 def outline(samples: Samples, columns: int = COLUMNS) -> str:
     """Lowest and highest sample of each column as one closed SVG path.
 
@@ -29,14 +46,13 @@ def outline(samples: Samples, columns: int = COLUMNS) -> str:
         A path in a box of ``columns`` by ``2 * HALF_HEIGHT``, scaled so that the loudest sample touches an edge, half a
         unit thick at least, so that silence is a line and not nothing. Empty without samples.
     """
-    if samples.shape[0] == 0:
+    lowest, highest = envelope(samples, columns)
+    if lowest.shape[0] == 0:
         return ""
-    count = min(columns, int(samples.shape[0]))
-    starts = np.arange(count) * samples.shape[0] // count
     scale = HALF_HEIGHT / max(float(np.max(np.abs(samples))), 1e-9)
-    top = HALF_HEIGHT - np.maximum.reduceat(samples, starts) * scale - 0.25
-    bottom = HALF_HEIGHT - np.minimum.reduceat(samples, starts) * scale + 0.25
-    x = (np.arange(count) + 0.5) * (columns / count)
+    top = HALF_HEIGHT - highest * scale - 0.25
+    bottom = HALF_HEIGHT - lowest * scale + 0.25
+    x = (np.arange(lowest.shape[0]) + 0.5) * (columns / lowest.shape[0])
     there = [f"{a:.4g} {b:.1f}" for a, b in zip(x, top, strict=True)]
     back = [f"{a:.4g} {b:.1f}" for a, b in zip(x[::-1], bottom[::-1], strict=True)]
     return "M" + "L".join([*there, *back]) + "Z"

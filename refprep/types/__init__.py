@@ -6,8 +6,9 @@ the generated ``==`` would raise on an array. Integers are stored, seconds deriv
 
 from refprep.types.arrays import Samples, Vector, freeze
 from refprep.types.audio import AudioSource, Clip, Downmix, SampleFormat
+from refprep.types.consent import ConsentCase
 from refprep.types.identity import Admission, ClipVoices, Identity, IdentityCase, Voiceprint
-from refprep.types.reference import JoinedClip, Reference
+from refprep.types.reference import JoinedClip, JoinedSilence, Reference
 from refprep.types.signal import ClipEdge, ClipEdges, QualityReport, SnrMethod
 from refprep.types.span import Span
 from refprep.types.text import (
@@ -31,12 +32,14 @@ __all__ = [
     "ClipEdge",
     "ClipEdges",
     "ClipVoices",
+    "ConsentCase",
     "Coverage",
     "Downmix",
     "FaultKind",
     "Identity",
     "IdentityCase",
     "JoinedClip",
+    "JoinedSilence",
     "LanguageCase",
     "Origin",
     "QualityReport",

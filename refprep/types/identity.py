@@ -41,29 +41,41 @@ class Identity:
     Attributes:
         clip_id: Of the clip.
         model: Name of the encoder.
-        min_pairwise_cosine: Lowest cosine to another clip of the target voice; None for a single clip.
-        mean_pairwise_cosine: Mean cosine to its clips: what grouping goes by; None likewise.
-        centroid_cosine: Cosine to the mean of the other clips (leave-one-out); None for a single clip.
-        min_window_cosine: Lowest cosine of a window of this clip to that mean; None without windows.
+        scale: Of the scores: ``cosine``, or ``as-norm``, standard deviations above the strangers most alike.
+        min_pairwise_score: Lowest score with another clip of the target voice; None for a single clip.
+        mean_pairwise_score: Mean score with its clips: what grouping goes by; None likewise.
+        centroid_score: Score with the mean of the other clips (leave-one-out); None for a single clip.
+        min_window_score: Lowest score of a window of this clip with that mean; None without windows.
         worst_window: Where that window is.
-        control_cosines: Highest cosine to each control speaker.
+        control_scores: Score with each control speaker.
     """
 
     clip_id: str
     model: str
-    min_pairwise_cosine: float | None
-    mean_pairwise_cosine: float | None
-    centroid_cosine: float | None
-    min_window_cosine: float | None
+    scale: str
+    min_pairwise_score: float | None
+    mean_pairwise_score: float | None
+    centroid_score: float | None
+    min_window_score: float | None
     worst_window: Span | None
-    control_cosines: Mapping[str, float] = field(default_factory=dict)
+    control_scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> str:
+        """What to call a score in a message."""
+        return "cosine" if self.scale == "cosine" else "score"
+
+    @property
+    def judge(self) -> str:
+        """Who scored it, for messages."""
+        return self.model if self.scale == "cosine" else f"{self.model}, {self.scale}"
 
     @property
     def margin(self) -> float | None:
-        """Centroid cosine less the nearest control's; None without either."""
-        if self.centroid_cosine is None or not self.control_cosines:
+        """Centroid score less the nearest control's; None without either."""
+        if self.centroid_score is None or not self.control_scores:
             return None
-        return self.centroid_cosine - max(self.control_cosines.values())
+        return self.centroid_score - max(self.control_scores.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +85,16 @@ class IdentityCase:
     Attributes:
         identity: Of the clip.
         is_target: It belongs to the group of the target voice.
-        threshold: Lowest cosine of one voice, for this encoder.
-        window_threshold: Lowest cosine of a window to the target's mean direction; None where the encoder has none.
+        threshold: Lowest score of one voice, for this encoder and scale.
+        window_threshold: Lowest score of a window with the target's mean direction; None where nobody measured it.
+        min_margin: Least distance between the score with its own voice and with a control.
     """
 
     identity: Identity
     is_target: bool
     threshold: float
     window_threshold: float | None
+    min_margin: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,15 @@ class JoinedClip:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class JoinedSilence:
+    """What lies between clips or after them, in samples of the reference, half-open, and the policy that put it there."""
+
+    policy: str
+    start_sample: int
+    end_sample: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
     """Complete clips, joined.
@@ -32,6 +41,9 @@ class Reference:
         tail_policy: Name of what follows the last clip.
         text: The clips' texts, joined.
         language: BCP 47.
+        silences: One after every clip.
+        room_tone_sample: Where in ``samples`` the pause begins that room tone is a copy of; None without room tone.
+        nested: Numbers of clips after which a shorter reference ends, rising.
     """
 
     samples: Samples
@@ -42,8 +54,15 @@ class Reference:
     tail_policy: str
     text: str
     language: str
+    silences: tuple[JoinedSilence, ...] = ()
+    room_tone_sample: int | None = None
+    nested: tuple[int, ...] = ()
 
     @property
     def duration_s(self) -> float:
         """Length in seconds, gaps and tail included."""
         return int(self.samples.shape[0]) / self.sample_rate_hz
+
+    def nested_samples(self, number: int) -> int:
+        """Length in samples of a nested reference, its tail included."""
+        return self.silences[self.nested[number] - 1].end_sample

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from refprep.alone import alone
 from refprep.config import BuildConfig
+from refprep.identity.verifier import Verifier
 from refprep.manifest import Utterance
 from refprep.pipeline.build import BuiltVoice, assemble_voice
 from refprep.pipeline.candidate import majority
 from refprep.pipeline.listen import Listener
-from refprep.protocols import SpeakerEncoder
 from refprep.voice.write import require_replaceable, write_voice
 
 
@@ -19,7 +20,7 @@ def build_voice(
     folder: Path,
     *,
     listener: Listener,
-    encoder: SpeakerEncoder,
+    verifiers: Sequence[Verifier],
     config: BuildConfig,
     speaker: str = "",
     controls: Sequence[Utterance] = (),
@@ -34,7 +35,7 @@ def build_voice(
         utterances: The clips; those without a text are transcribed.
         folder: Where the voice goes; an older one is replaced in one instant, or stays if anything fails.
         listener: Voice activity, recogniser, aligner.
-        encoder: Speaker encoder.
+        verifiers: Speaker encoders with their thresholds; the first decides, every further one has to agree.
         config: Length window, gaps, threshold.
         speaker: Speaker id written into the voice; empty takes the one the manifest names.
         controls: Clips of people it must not be.
@@ -46,25 +47,26 @@ def build_voice(
     Raises:
         WeightsMissing: The recogniser was not pulled.
         NoVoiceError: No set of clips makes an admissible reference.
-        UsageError: Options that do not fit together, an encoder without a threshold, or a folder that is no voice.
-        MachineError: The disk refused.
+        UsageError: Options that do not fit together, an encoder without a threshold, a folder that is no voice, or
+            one that another build is writing.
+        MachineError: The disk refused, or a source changed while the voice was built.
     """
     require_replaceable(folder)
     listener.require()
-    voice = assemble_voice(
-        utterances,
-        folder,
-        listener=listener,
-        encoder=encoder,
-        config=config,
-        controls=controls,
-        anchor=anchor,
-        resample=resample,
-        weights=weights,
-        on_step=on_step,
-    )
-    on_step("write")
-    write_voice(
-        voice, speaker=speaker or majority([voice.candidates[i].utterance.speaker for i in voice.chosen])
-    )
+    with alone(folder, what="folder"):
+        voice = assemble_voice(
+            utterances,
+            folder,
+            listener=listener,
+            verifiers=verifiers,
+            config=config,
+            controls=controls,
+            anchor=anchor,
+            resample=resample,
+            weights=weights,
+            on_step=on_step,
+        )
+        on_step("write")
+        named = majority([voice.candidates[i].utterance.speaker for i in voice.chosen])
+        write_voice(voice, speaker=speaker or named)
     return voice

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from refprep import __version__
-from refprep.linter.render import finding_json
 from refprep.pipeline.build import BuiltVoice
-from refprep.pipeline.candidate import Candidate
 from refprep.pipeline.decode import pcm_sha256
-from refprep.voice.names import AUDIO_NAME, SCHEMA_VERSION, TEXT_NAME, sha256_of_file
+from refprep.pipeline.select import Selection
+from refprep.text.words import join_texts
+from refprep.types import Samples
+from refprep.voice.clip_row import clip_row, finding_row, finite, refusal_row, stored_path
+from refprep.voice.names import AUDIO_NAME, SCHEMA_VERSION, TEXT_NAME, nested_names, sha256_of_file
 
 
 def voice_document(voice: BuiltVoice, *, speaker: str, written: Path) -> dict[str, Any]:
@@ -24,55 +25,54 @@ def voice_document(voice: BuiltVoice, *, speaker: str, written: Path) -> dict[st
         speaker: Speaker id; may be empty.
         written: Folder with the audio and the text as they will be.
     """
-    reference, selection, check = voice.reference, voice.selection, voice.joined_check
+    reference, folder = voice.reference, voice.folder
     return {
         "schema_version": SCHEMA_VERSION,
         "refprep_version": __version__,
         "speaker_id": speaker,
         "language": reference.language,
+        "is_verified": voice.joined.is_verified,
         "text": reference.text,
-        "audio": {
-            "file": AUDIO_NAME,
-            "file_sha256": sha256_of_file(written / AUDIO_NAME),
-            "pcm_sha256": pcm_sha256(reference.samples, reference.sample_rate_hz),
-            "sample_rate_hz": reference.sample_rate_hz,
-            "sample_format": reference.sample_format.value,
-            "num_samples": int(reference.samples.shape[0]),
-            "duration_s": round(reference.duration_s, 6),
-        },
+        "audio": _audio(written / AUDIO_NAME, reference.samples, voice)
+        | {"sample_format": reference.sample_format.value},
         "text_file": {"file": TEXT_NAME, "file_sha256": sha256_of_file(written / TEXT_NAME)},
         "gap_policy": reference.gap_policy,
         "tail_policy": reference.tail_policy,
+        "silences": [asdict(s) for s in reference.silences],
+        "room_tone_sample": reference.room_tone_sample,
+        "nested": [_nested(voice, k, written) for k in range(len(reference.nested))],
         "clips": [
             {
-                **_clip_row(voice.candidates[index], voice.folder),
+                **clip_row(voice.candidates[index], folder),
                 "start_sample": joined.start_sample,
                 "end_sample": joined.end_sample,
             }
             for joined, index in zip(reference.clips, voice.chosen, strict=True)
         ],
-        "selection": {
-            "proof": selection.proof,
-            "is_optimal": selection.is_optimal,
-            "min_pairwise_cosine": _finite(selection.min_pairwise_cosine),
-            "threshold": voice.threshold,
-        },
-        "joined_check": {
-            "verdict": check.verdict.value,
-            "reason": check.reason,
-            "coverage": round(check.coverage.ratio, 4),
-            "error_rate": round(check.error_rate, 4),
-            "heard_text": check.heard.text,
-        },
+        "consent": _consent(voice),
+        "selection": _selection(voice.selection),
+        "joined_check": _joined(voice),
         "similarity": {
-            "encoder": voice.models["speaker_encoder"],
-            "paths": [_stored_path(voice.candidates[i].path, voice.folder) for i in voice.compared],
-            "cosines": [[round(float(c), 5) for c in row] for row in voice.cosines],
+            "encoder": voice.verifiers[0].model,
+            "scale": voice.verifiers[0].scale,
+            "threshold": voice.verifiers[0].threshold,
+            "paths": [stored_path(voice.candidates[i].path, folder) for i in voice.proof.compared],
+            "scores": [[round(float(s), 4) for s in row] for row in voice.proof.scores],
         },
-        "controls": list(voice.controls),
-        "refused": [_refusal_row(c, voice.folder) for c in voice.candidates if c.refusal is not None],
+        "encoders": [
+            {
+                "encoder": v.model,
+                "scale": v.scale,
+                "threshold": v.threshold,
+                "window_threshold": v.window_threshold,
+                "calibrated_on": v.calibration.source if v.calibration is not None else "",
+            }
+            for v in voice.verifiers
+        ],
+        "controls": list(voice.proof.controls),
+        "refused": [refusal_row(c, folder) for c in voice.candidates if c.refusal is not None],
         "not_chosen": [
-            {**_clip_row(c, voice.folder), "reason": "admissible; the chosen set is better without it"}
+            {**clip_row(c, folder), "reason": _spare_reason(voice, i)}
             for i, c in enumerate(voice.candidates)
             if c.refusal is None and i not in voice.chosen
         ],
@@ -81,86 +81,68 @@ def voice_document(voice: BuiltVoice, *, speaker: str, written: Path) -> dict[st
     }
 
 
-def _clip_row(candidate: Candidate, folder: Path) -> dict[str, Any]:
-    clip, check, quality, identity = candidate.clip, candidate.check, candidate.quality, candidate.identity
-    row: dict[str, Any] = {"path": _stored_path(candidate.path, folder), "text": candidate.text}
-    if clip is not None:
-        row |= {
-            "file_sha256": clip.source.file_sha256,
-            "pcm_sha256": clip.id,
-            "source_pcm_sha256": candidate.source_pcm_sha256,
-            "sample_rate_hz": clip.sample_rate_hz,
-            "num_samples": clip.num_samples,
-            "container": clip.source.container,
-            "codec": clip.source.codec,
-            "num_channels": clip.source.num_channels,
-            "downmix": clip.source.downmix.value,
-            "converted_from": candidate.converted_from,
-        }
-    row["text_origin"] = candidate.text_origin
-    if check is not None:
-        row["coverage"] = {
-            "verdict": check.verdict.value,
-            "ratio": round(check.coverage.ratio, 4),
-            "error_rate": round(check.error_rate, 4),
-            "words": [
-                [w.text, round(w.span.start_s, 3), round(w.span.end_s, 3)] for w in check.alignment.words
-            ],
-        }
-    if quality is not None:
-        row["quality"] = {
-            name: _finite(getattr(quality, name))
-            for name in (
-                "loudness_lufs",
-                "speech_level_dbfs",
-                "true_peak_dbtp",
-                "snr_db",
-                "clipped_ratio",
-                "bandwidth_hz",
-                "leading_silence_s",
-                "trailing_silence_s",
-                "pace_per_s",
-            )
-        }
-    if identity is not None:
-        row["identity"] = {
-            "min_pairwise_cosine": _finite(identity.min_pairwise_cosine),
-            "mean_pairwise_cosine": _finite(identity.mean_pairwise_cosine),
-            "centroid_cosine": _finite(identity.centroid_cosine),
-            "min_window_cosine": _finite(identity.min_window_cosine),
-            "margin": _finite(identity.margin),
-            "control_cosines": {k: round(v, 5) for k, v in identity.control_cosines.items()},
-        }
-    # The path stands above, relative to the folder: the caller's own would leak where the clips once were.
-    row["findings"] = [{k: v for k, v in finding_json(f).items() if k != "path"} for f in candidate.findings]
-    if candidate.utterance.speaker:
-        row["speaker_id"] = candidate.utterance.speaker
-    if candidate.utterance.extra:
-        row["provenance"] = {k: v for k, v in candidate.utterance.extra.items() if _is_plain(v)}
-    return row
+def _audio(path: Path, samples: Samples, voice: BuiltVoice) -> dict[str, Any]:
+    rate_hz = voice.reference.sample_rate_hz
+    return {
+        "file": path.name,
+        "file_sha256": sha256_of_file(path),
+        "pcm_sha256": pcm_sha256(samples, rate_hz),
+        "sample_rate_hz": rate_hz,
+        "num_samples": int(samples.shape[0]),
+        "duration_s": round(int(samples.shape[0]) / rate_hz, 6),
+    }
 
 
-def _refusal_row(candidate: Candidate, folder: Path) -> dict[str, Any]:
-    row = _clip_row(candidate, folder)
-    refusal = candidate.refusal
-    if refusal is not None:
-        row |= {"code": refusal.code, "reason": refusal.message, "remedy": refusal.remedy}
-    return row
+def _nested(voice: BuiltVoice, number: int, written: Path) -> dict[str, Any]:
+    """A shorter reference that is a prefix of the whole one."""
+    reference = voice.reference
+    num_clips = reference.nested[number]
+    audio, text = nested_names(voice.nested_s[number])
+    return {
+        **_audio(written / audio, reference.samples[: reference.nested_samples(number)], voice),
+        "num_clips": num_clips,
+        "text": join_texts([c.text for c in reference.clips[:num_clips]]),
+        "text_file": {"file": text, "file_sha256": sha256_of_file(written / text)},
+        "selection": _selection(voice.selections[number]),
+    }
 
 
-def _stored_path(path: str, folder: Path) -> str:
-    """Relative to the voice's folder where that is possible, so that voice and clips can move together."""
-    try:
-        stored = Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()
-    except ValueError:  # another drive
-        stored = Path(path).resolve().as_posix()
-    # A file name need not be UTF-8; JSON must be.
-    return stored.encode("utf-8", "backslashreplace").decode("utf-8")
+def _selection(selection: Selection) -> dict[str, Any]:
+    return {
+        "proof": selection.proof,
+        "is_optimal": selection.is_optimal,
+        "min_pairwise_score": finite(selection.min_pairwise_score),
+        "steps": [asdict(step) for step in selection.steps],
+    }
 
 
-def _finite(value: float | None) -> float | None:
-    return round(float(value), 5) if value is not None and np.isfinite(value) else None
+def _joined(voice: BuiltVoice) -> dict[str, Any]:
+    joined, check = voice.joined, voice.joined.text
+    return {
+        "verdict": check.verdict.value,
+        "reason": check.reason,
+        "coverage": round(check.coverage.ratio, 4),
+        "error_rate": round(check.error_rate, 4),
+        "heard_text": check.heard.text,
+        "min_window_score": finite(joined.min_window_score),
+        "window_threshold": joined.window_threshold,
+        "findings": [finding_row(f) for f in joined.findings],
+    }
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int | float | bool) or value is None
+def _consent(voice: BuiltVoice) -> dict[str, Any]:
+    """What the chosen clips' rows say of consent."""
+    said = Counter(voice.candidates[i].utterance.consent for i in voice.chosen)
+    without = said.pop("", 0)
+    return {
+        "statements": [{"text": text, "clips": count} for text, count in said.most_common()],
+        "clips_without": without,
+    }
+
+
+def _spare_reason(voice: BuiltVoice, index: int) -> str:
+    for one, other, why in voice.duplicates:
+        twin = {one: other, other: one}.get(index)
+        if twin is not None and twin in voice.chosen:
+            return f"a near-duplicate of {stored_path(voice.candidates[twin].path, voice.folder)}: {why}"
+    return "admissible; the chosen set is better without it"

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from refprep.errors import ManifestError
+from refprep.errors import ManifestError, RefprepError
+from refprep.pipeline.decode import decode_file
+from refprep.report.card import voice_card
+from refprep.types import Clip, JoinedClip, JoinedSilence, Reference
 from refprep.voice.names import AUDIO_NAME, SCHEMA_VERSION, VOICE_NAME
 
 
@@ -38,6 +41,31 @@ class Voice:
     def audio_path(self) -> Path:
         """Of reference.wav."""
         return self.folder / AUDIO_NAME
+
+    def read_reference(self) -> Reference:
+        """The joined samples and where its clips lie, as they were built; nothing is verified.
+
+        Raises:
+            AudioDecodeError: reference.wav is gone or cannot be read.
+            ManifestError: An entry of voice.json is missing or of the wrong kind.
+        """
+        clip = decode_file(self.audio_path)
+        try:
+            return _reference(self.document, clip)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ManifestError(
+                f"an entry is missing or of the wrong kind ({error})",
+                where=str(self.folder / VOICE_NAME),
+                fix="Build the voice again.",
+            ) from error
+
+    def _repr_html_(self) -> str:
+        """The voice as a card, for notebooks; one whose samples cannot be read is shown without them."""
+        name = self.folder.resolve().name
+        try:
+            return voice_card(self.document, self.read_reference(), name=name)
+        except RefprepError as error:
+            return voice_card(self.document, None, name=name, fault=error.what)
 
 
 _REQUIRED = ("schema_version", "text", "language", "audio", "text_file", "clips", "gap_policy", "tail_policy")
@@ -70,3 +98,32 @@ def load_voice(folder: str | Path) -> Voice:
             fix="Use the refprep that wrote it, or build the voice again.",
         )
     return Voice(Path(folder), document)
+
+
+def _reference(document: Mapping[str, Any], clip: Clip) -> Reference:
+    tone = document.get("room_tone_sample")
+    return Reference(
+        samples=clip.samples,
+        sample_rate_hz=clip.sample_rate_hz,
+        sample_format=clip.source.sample_format,
+        clips=tuple(
+            JoinedClip(
+                str(row["pcm_sha256"]),
+                str(row["path"]),
+                int(row["start_sample"]),
+                int(row["end_sample"]),
+                str(row["text"]),
+            )
+            for row in document["clips"]
+        ),
+        gap_policy=str(document["gap_policy"]),
+        tail_policy=str(document["tail_policy"]),
+        text=str(document["text"]),
+        language=str(document["language"]),
+        silences=tuple(
+            JoinedSilence(str(row["policy"]), int(row["start_sample"]), int(row["end_sample"]))
+            for row in document["silences"]
+        ),
+        room_tone_sample=None if tone is None else int(tone),
+        nested=tuple(int(row["num_clips"]) for row in document["nested"]),
+    )

@@ -13,8 +13,10 @@ from refprep.pipeline.build import BuiltVoice
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.wav import write_wav
 from refprep.report.html import render_report
+from refprep.text.words import join_texts
 from refprep.voice.document import voice_document
-from refprep.voice.names import AUDIO_NAME, REPORT_NAME, TEXT_NAME, VOICE_NAME
+from refprep.voice.names import AUDIO_NAME, REPORT_NAME, TEXT_NAME, VOICE_NAME, nested_names
+from refprep.voice.verify import verify_voice
 
 
 def write_voice(voice: BuiltVoice, *, speaker: str) -> None:
@@ -38,6 +40,12 @@ def write_voice(voice: BuiltVoice, *, speaker: str) -> None:
         reference = voice.reference
         write_wav(fresh / AUDIO_NAME, reference.samples, reference.sample_rate_hz, reference.sample_format)
         (fresh / TEXT_NAME).write_text(voice.reference.text + "\n", encoding="utf-8")
+        for number, num_clips in enumerate(reference.nested):
+            audio, text = nested_names(voice.nested_s[number])
+            prefix = reference.samples[: reference.nested_samples(number)]
+            write_wav(fresh / audio, prefix, reference.sample_rate_hz, reference.sample_format)
+            said = join_texts([c.text for c in reference.clips[:num_clips]])
+            (fresh / text).write_text(said + "\n", encoding="utf-8")
         _prove_bit_identity(fresh / AUDIO_NAME, voice)
         document = voice_document(voice, speaker=speaker, written=fresh)
         (fresh / VOICE_NAME).write_text(
@@ -45,6 +53,15 @@ def write_voice(voice: BuiltVoice, *, speaker: str) -> None:
         )
         (fresh / REPORT_NAME).write_text(
             render_report(document, voice.reference, name=folder.name), encoding="utf-8"
+        )
+        _prove_verified(fresh)
+
+
+def _prove_verified(fresh: Path) -> None:
+    """Nothing takes its place that `refprep verify` would refuse: a source that changed meanwhile, for one."""
+    for about, what in verify_voice(fresh).problems:
+        raise IntegrityError(
+            f"{about}: {what}", where=str(fresh.parent), fix="Build again; nothing was overwritten."
         )
 
 

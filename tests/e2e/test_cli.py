@@ -12,7 +12,18 @@ import pytest
 import soundfile
 from process import ROOT, refprep, run
 
-COMMANDS = ("lint", "build", "split", "verify", "transcribe", "explain", "doctor", "models", "bench")
+COMMANDS = (
+    "lint",
+    "build",
+    "split",
+    "verify",
+    "export",
+    "transcribe",
+    "explain",
+    "doctor",
+    "models",
+    "bench",
+)
 HEAVY = (
     "torch",
     "torchaudio",

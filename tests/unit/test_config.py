@@ -21,7 +21,7 @@ def test_the_defaults_are_what_the_documentation_says():
     assert Config() == Config(
         ModelConfig("auto", "auto", "auto", 0),
         LintConfig((), (), {}, {}, False, "", "", "error", 1, True),
-        BuildConfig(12.0, 30.0, 12.0, "zeros-120ms", "zeros-160ms", None, 1.0),
+        BuildConfig(12.0, 30.0, 12.0, (), "zeros-120ms", "zeros-160ms", None, "", 1.0, False, True),
     )
 
 
@@ -130,6 +130,7 @@ VALUES = {
     "float | None": st.floats(-9, 9),
     "bool": st.booleans(),
     "tuple[str, ...]": st.lists(st.text(max_size=3), max_size=3),
+    "tuple[float, ...]": st.lists(st.floats(-9, 9), max_size=3),
     "Mapping[str, str]": st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=3),
     "Mapping[str, tuple[str, ...]]": st.dictionaries(
         st.text(max_size=3), st.lists(st.text(max_size=3), max_size=3).map(tuple), max_size=3

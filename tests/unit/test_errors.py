@@ -76,7 +76,7 @@ def test_errors_come_back_from_a_process_pool():
 
 def test_every_error_of_the_package_is_in_the_tree():
     """Errors that modules add for themselves inherit an exit code, and survive copying (as a process pool does)."""
-    from refprep.pipeline.build import NoVoiceError
+    from refprep.pipeline.candidate import NoVoiceError
 
     assert issubclass(NoVoiceError, NoReferenceError)
     error = copy.deepcopy(NoVoiceError("none", where="here", fix="Add clips."))

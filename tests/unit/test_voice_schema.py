@@ -74,7 +74,7 @@ BREAKS: list[tuple[str, Callable[[dict[str, Any]], Any]]] = [
     ("no identity", lambda d: d["clips"][0].pop("identity")),
     ("word", lambda d: d["clips"][0]["coverage"]["words"].append(["word", "0.1", 0.2])),
     ("short word", lambda d: d["clips"][0]["coverage"]["words"].append(["word", 0.1])),
-    ("cosine", lambda d: d["similarity"]["cosines"][0].append(1.5)),
+    ("score", lambda d: d["similarity"]["scores"][0].append("high")),
     ("severity", lambda d: d["clips"][0]["findings"][0].update(severity="fatal")),
     ("code", lambda d: d["refused"][0].update(code="101")),
     ("verdict", lambda d: d["joined_check"].update(verdict="maybe")),

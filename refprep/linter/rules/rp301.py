@@ -8,7 +8,7 @@ is taken over the voice's other clips.
 A second person inside one clip is cloned along; the mean of the whole clip hides a short one.
 
 ## Example
-    clips/ana_07.wav:4.80s: RP301 error: a stretch of it sounds like somebody else: cosine 0.512 to the voice, 0.600 needed (ge2e)
+    clips/ana_07.wav:4.80s: RP301 error: a stretch of it sounds like somebody else: score -0.612 to the voice, 0.800 needed (ge2e, as-norm)
 
 ## How to fix
 Use a clip in which one person speaks, or cut this one with `refprep split`.
@@ -17,7 +17,8 @@ Use a clip in which one person speaks, or cut this one with `refprep split`.
 There is no automatic fix.
 
 ## Threshold and its source
-The encoder's own window threshold; its module states the clips of one and of two speakers it was measured on.
+The window threshold of the calibration in use, else the encoder's own; its module states the clips of one and of two
+speakers it was measured on.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from refprep.types import IdentityCase
 def check(case: IdentityCase) -> Iterator[Hit]:
     """A hit when a window of a target clip is far from the target's mean direction."""
     identity = case.identity
-    if not case.is_target or identity.min_window_cosine is None or case.window_threshold is None:
+    if not case.is_target or identity.min_window_score is None or case.window_threshold is None:
         return
-    if identity.min_window_cosine < case.window_threshold:
+    if identity.min_window_score < case.window_threshold:
         yield Hit(
             message=(
-                f"a stretch of it sounds like somebody else: cosine {identity.min_window_cosine:.3f} to the voice, "
-                f"{case.window_threshold:.3f} needed ({identity.model})"
+                f"a stretch of it sounds like somebody else: {identity.unit} {identity.min_window_score:.3f} to the voice, "
+                f"{case.window_threshold:.3f} needed ({identity.judge})"
             ),
             remedy="Listen there; use a clip in which one person speaks.",
             span=identity.worst_window,
             evidence={
-                "min_window_cosine": round(identity.min_window_cosine, 4),
+                "min_window_score": round(identity.min_window_score, 4),
                 "threshold": case.window_threshold,
             },
         )

@@ -9,7 +9,7 @@ A cosine alone proves nothing: a different woman scored 0.887 where the same spe
 that is often copied accepts the wrong person.
 
 ## Example
-    clips/ana_02.wav: RP302 warning: the margin is 0.021: cosine 0.861 to its own voice, 0.840 to the control eva (ge2e)
+    clips/ana_02.wav: RP302 warning: the margin is 0.321: score 4.312 to its own voice, 3.991 to the control eva (ge2e, as-norm)
 
 ## How to fix
 Give more controls of the same sex and language, or decide with a second encoder.
@@ -18,8 +18,8 @@ Give more controls of the same sex and language, or decide with a second encoder
 There is no automatic fix.
 
 ## Threshold and its source
-0.05: within the labelled pairs of clips of 3 s and more, cosines of one voice vary by about that much between
-sentences.
+1.0 on the as-norm scale, one standard deviation of the cohort, and 0.05 for plain cosines: scores of one voice vary by
+about that much between sentences of 3 s and more.
 """
 
 from __future__ import annotations
@@ -29,19 +29,17 @@ from collections.abc import Iterator
 from refprep.linter.rule import FixAvailability, Hit, Rule, Severity
 from refprep.types import IdentityCase
 
-MIN_MARGIN = 0.05
-
 
 def check(case: IdentityCase) -> Iterator[Hit]:
     """A hit when a target clip is hardly nearer to its own voice than to a control."""
     margin = case.identity.margin
-    if not case.is_target or margin is None or margin >= MIN_MARGIN:
+    if not case.is_target or margin is None or margin >= case.min_margin:
         return
-    nearest = max(case.identity.control_cosines.items(), key=lambda item: item[1])
+    nearest = max(case.identity.control_scores.items(), key=lambda item: item[1])
     yield Hit(
         message=(
-            f"the margin is {margin:.3f}: cosine {case.identity.centroid_cosine:.3f} to its own voice, "
-            f"{nearest[1]:.3f} to the control {nearest[0]} ({case.identity.model})"
+            f"the margin is {margin:.3f}: {case.identity.unit} {case.identity.centroid_score:.3f} to its own "
+            f"voice, {nearest[1]:.3f} to the control {nearest[0]} ({case.identity.judge})"
         ),
         remedy="Give more controls of the same sex and language, or decide with a second encoder (--encoder).",
         evidence={"margin": round(margin, 4), "nearest_control": nearest[0]},

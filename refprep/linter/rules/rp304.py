@@ -8,7 +8,7 @@ That the clip belongs to the target voice: the largest group of clips that agree
 The identity of the reference decides whose voice comes out; one clip of somebody else blends two people.
 
 ## Example
-    intruder.wav: RP304 error: another voice: mean cosine 0.573 to its clips, lowest 0.498, 0.800 needed (ge2e)
+    intruder.wav: RP304 error: another voice: mean score -1.073 to its clips, lowest -1.498, 2.800 needed (ge2e, as-norm)
 
 ## How to fix
 Take the clip out, or name a clip of the right voice with --anchor.
@@ -17,8 +17,9 @@ Take the clip out, or name a clip of the right voice with --anchor.
 There is no automatic fix.
 
 ## Threshold and its source
-The encoder's threshold on the mean cosine of two groups (average linkage); its module states the labelled pairs it
-was measured on.
+The threshold of the calibration in use (else the encoder's own) on the mean score of two groups, average linkage. The
+second of two encoders has to agree: for it, the mean score with the target's clips must reach its own threshold.
+`refprep calibrate` measures thresholds; the encoder's module states what those that come along were measured on.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ def check(case: IdentityCase) -> Iterator[Hit]:
     """A hit for a clip that fell into another group."""
     if case.is_target:
         return
-    mean, lowest = case.identity.mean_pairwise_cosine, case.identity.min_pairwise_cosine
+    mean, lowest = case.identity.mean_pairwise_score, case.identity.min_pairwise_score
     numbers = ""
     if mean is not None and lowest is not None:
-        numbers = f": mean cosine {mean:.3f} to its clips, lowest {lowest:.3f}, {case.threshold:.3f} needed"
+        numbers = f": mean {case.identity.unit} {mean:.3f} to its clips, lowest {lowest:.3f}, {case.threshold:.3f} needed"
     yield Hit(
-        message=f"another voice{numbers} ({case.identity.model})",
+        message=f"another voice{numbers} ({case.identity.judge})",
         remedy="Take the clip out, or name a clip of the right voice with --anchor.",
-        evidence={"mean_pairwise_cosine": mean, "min_pairwise_cosine": lowest, "threshold": case.threshold},
+        evidence={"mean_pairwise_score": mean, "min_pairwise_score": lowest, "threshold": case.threshold},
     )
 
 

@@ -60,26 +60,42 @@ def read_streaminfo(source: Source) -> StreamInfo:
     )
 
 
-def refuse_damaged(source: Source, info: StreamInfo, channels: Samples) -> None:
-    """Compare what was decoded with what the header declares.
+class Checksum:
+    """What was decoded, counted and hashed block by block, to hold it against what the header declares.
 
     Args:
-        source: The file, for the message.
-        info: Its header.
-        channels: (T, C) float32 as decoded.
-
-    Raises:
-        AudioDecodeError: Samples are missing, or they are not those the encoder saw.
+        info: The header.
     """
-    num_decoded = channels.shape[0]
-    if info.num_samples > num_decoded:
-        raise truncated(source, info, num_decoded)
-    if (
-        any(info.md5)
-        and info.bits_per_sample in _WHOLE_BYTE_BITS
-        and md5_of(channels, info.bits_per_sample) != info.md5
-    ):
-        raise damaged(source)
+
+    def __init__(self, info: StreamInfo) -> None:
+        self.num_samples = 0
+        self._info = info
+        self._has_md5 = any(info.md5) and info.bits_per_sample in _WHOLE_BYTE_BITS
+        self._digest = hashlib.md5(usedforsecurity=False)
+
+    def add(self, channels: Samples) -> None:
+        """Count a block, (T, C) float32 as decoded."""
+        self.num_samples += channels.shape[0]
+        if not self._has_md5:
+            return
+        # Interleaved little-endian integers of whole bytes (RFC 9639 section 8.2).
+        bits = self._info.bits_per_sample
+        step = 1 << 18
+        for start in range(0, channels.shape[0], step):
+            scaled = channels[start : start + step].astype(np.float64) * 2.0 ** (bits - 1)
+            integers = np.rint(scaled).astype("<i4").reshape(-1, 1)
+            self._digest.update(np.ascontiguousarray(integers.view(np.uint8)[:, : bits // 8]).tobytes())
+
+    def refuse_damaged(self, source: Source) -> None:
+        """Raise when this is not what the encoder saw.
+
+        Raises:
+            AudioDecodeError: Samples are missing, or they are others.
+        """
+        if self._info.num_samples > self.num_samples:
+            raise truncated(source, self._info, self.num_samples)
+        if self._has_md5 and self._digest.digest() != self._info.md5:
+            raise damaged(source)
 
 
 def truncated(source: Source, info: StreamInfo, num_decoded: int) -> Exception:
@@ -97,15 +113,3 @@ def damaged(source: Source) -> Exception:
         "the FLAC file is damaged: what decodes is not what was encoded (checksum)",
         fix="Copy or download it again",
     )
-
-
-def md5_of(channels: Samples, bits_per_sample: int) -> bytes:
-    """MD5 of the samples as interleaved little-endian integers of whole bytes (RFC 9639 section 8.2)."""
-    num_bytes = bits_per_sample // 8
-    digest = hashlib.md5(usedforsecurity=False)
-    step = 1 << 20
-    for start in range(0, channels.shape[0], step):
-        scaled = channels[start : start + step].astype(np.float64) * 2.0 ** (bits_per_sample - 1)
-        integers = np.rint(scaled).astype("<i4").reshape(-1, 1)
-        digest.update(np.ascontiguousarray(integers.view(np.uint8)[:, :num_bytes]).tobytes())
-    return digest.digest()

@@ -5,9 +5,9 @@ Decoders skip a damaged page without a word and stop at the first link of a chai
 
 from __future__ import annotations
 
-import io
 import struct
 import zlib
+from typing import BinaryIO
 
 from refprep.pipeline.decoding.source import Source
 
@@ -15,7 +15,7 @@ _BIT_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 _BEGIN, _END = 0x02, 0x04
 
 
-def split_links(source: Source) -> list[io.BytesIO]:
+def split_links(source: Source) -> list[BinaryIO]:
     """Check every page and cut the file into its chained streams.
 
     Returns:
@@ -48,7 +48,7 @@ def split_links(source: Source) -> list[io.BytesIO]:
         was_begin = is_begin
         offset += num_bytes
     ends = [*starts[1:], source.size_bytes]
-    return [io.BytesIO(source.read_at(a, b - a)) for a, b in zip(starts, ends, strict=True)]
+    return [source.excerpt(a, b) for a, b in zip(starts, ends, strict=True)]
 
 
 def page_checksum(page: bytes) -> int:

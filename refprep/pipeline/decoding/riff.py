@@ -5,9 +5,9 @@ libsndfile quietly reads what is left of a cut file; the text of a clip does not
 
 from __future__ import annotations
 
-import io
 import struct
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from refprep.pipeline.decoding.source import Source
 
@@ -109,22 +109,20 @@ def refuse_truncated(source: Source, layout: WavLayout) -> None:
     )
 
 
-def plain_wav(source: Source, layout: WavLayout) -> io.BytesIO:
+def plain_wav(source: Source, layout: WavLayout) -> BinaryIO:
     """The same audio behind a minimal header: for files whose chunks decoders cannot walk."""
     order = "<" if layout.is_little_endian else ">"
-    data = source.read_at(layout.data_offset, layout.present_bytes)
     fmt = layout.fmt + b"\0" * (len(layout.fmt) % 2)
-    sizes = struct.pack(f"{order}I", 4 + 8 + len(fmt) + 8 + len(data))
+    sizes = struct.pack(f"{order}I", 4 + 8 + len(fmt) + 8 + layout.present_bytes)
     magic = b"RIFF" if layout.is_little_endian else b"RIFX"
-    return io.BytesIO(
-        b"".join(
-            (
-                magic + sizes + b"WAVE",
-                b"fmt " + struct.pack(f"{order}I", len(layout.fmt)) + fmt,
-                b"data" + struct.pack(f"{order}I", len(data)) + data,
-            )
+    head = b"".join(
+        (
+            magic + sizes + b"WAVE",
+            b"fmt " + struct.pack(f"{order}I", len(layout.fmt)) + fmt,
+            b"data" + struct.pack(f"{order}I", layout.present_bytes),
         )
     )
+    return source.excerpt(layout.data_offset, layout.data_offset + layout.present_bytes, head=head)
 
 
 def _open_size(source: Source, body: int, size: int) -> int | None:

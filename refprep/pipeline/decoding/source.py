@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from refprep.errors import AudioDecodeError
 
@@ -46,18 +46,59 @@ class Source:
         self.stream.seek(offset)
         return self.stream.read(num_bytes)
 
+    def excerpt(self, start: int, stop: int, *, head: bytes = b"") -> BinaryIO:
+        """A stream of the bytes from ``start`` to ``stop``, behind a head of its own; it keeps its own position."""
+        return io.BufferedReader(_Excerpt(self, start, stop, head))
+
     def error(self, what: str, *, fix: str) -> AudioDecodeError:
         """An error about this file."""
         return AudioDecodeError(what, where=self.path, fix=fix)
 
 
+class _Excerpt(io.RawIOBase):
+    """Some bytes, then a part of a source; nothing of it is copied before it is read."""
+
+    def __init__(self, source: Source, start: int, stop: int, head: bytes) -> None:
+        self._source = source
+        self._start = start
+        self._head = head
+        self._num_bytes = len(head) + stop - start
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._num_bytes}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
+        view = memoryview(buffer).cast("B")
+        wanted = max(0, min(len(view), self._num_bytes - self._at))
+        data = self._head[self._at : self._at + wanted]
+        if len(data) < wanted:
+            offset = self._start + self._at + len(data) - len(self._head)
+            data += self._source.read_at(offset, wanted - len(data))
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
 @contextmanager
-def open_source(path: str, *, max_bytes: int) -> Iterator[Source]:
+def open_source(path: str, *, max_bytes: int, in_memory_bytes: int | None = None) -> Iterator[Source]:
     """Open a regular file, hash it, and see to it that it does not change while it is read.
 
     Args:
         path: File to read.
         max_bytes: A larger file is refused before it is read.
+        in_memory_bytes: A larger file stays on the disk; ``IN_MEMORY_BYTES`` when None.
 
     Yields:
         The file; its stream is closed afterwards.
@@ -86,7 +127,9 @@ def open_source(path: str, *, max_bytes: int) -> Iterator[Source]:
                 fix="Cut it into utterances with `refprep split`, or raise the limit",
             )
         try:
-            source = _read(path, stream, before.st_size)
+            source = _read(
+                path, stream, before.st_size, IN_MEMORY_BYTES if in_memory_bytes is None else in_memory_bytes
+            )
         except OSError as error:
             raise _unreadable(path, error) from error
         _refuse_changed(path, before, os.fstat(stream.fileno()))
@@ -95,8 +138,8 @@ def open_source(path: str, *, max_bytes: int) -> Iterator[Source]:
             _refuse_changed(path, before, os.fstat(stream.fileno()))
 
 
-def _read(path: str, stream: BinaryIO, size_bytes: int) -> Source:
-    if size_bytes <= IN_MEMORY_BYTES:
+def _read(path: str, stream: BinaryIO, size_bytes: int, in_memory_bytes: int) -> Source:
+    if size_bytes <= in_memory_bytes:
         content = stream.read()
         return Source(path, io.BytesIO(content), len(content), hashlib.sha256(content).hexdigest())
     digest = hashlib.sha256()

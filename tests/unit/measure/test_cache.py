@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refprep.errors import AudioDecodeError
-from refprep.measure import cache as module
+from refprep.measure import program_cache as module
 from refprep.measure.cache import MeasurementCache, MeasurementKey
 from refprep.measure.measurement import Measurement
 from refprep.pipeline.listen import Listener

@@ -8,62 +8,27 @@ import hashlib
 import io
 import re
 import wave
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from voice_kit import EVIL, built_voice, written_document
+from html_kit import Page
+from voice_kit import EVIL, built_voice, normed_voice, written_document
 
 from refprep.report.html import render_report
 from refprep.report.matrix import MAX_CONTROLS, MAX_ROWS, matrix_view
 
-VOID = {"meta", "link", "br", "hr", "img", "input", "source", "wbr"}
 SECTIONS = (
+    "The whole, checked",
     "Findings on these clips",
-    "Clips",
     "Why these clips",
+    "Clips",
+    "Level and pace",
     "One voice?",
     "Refused",
     "Admissible, not chosen",
     "Consent and provenance",
     "Made with",
 )
-
-
-class Page(HTMLParser):
-    """Tags with their attributes, balance checked; text by what encloses it."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[tuple[str, str]] = []
-        self.feed(html)
-        self.close()
-        assert self.open == [], f"left open: {self.open}"
-
-    def handle_starttag(self, tag, attrs):
-        assert len({k for k, _ in attrs}) == len(attrs), f"an attribute twice in <{tag}>"
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append((self.open[-1] if self.open else "", data))
-
-    @property
-    def visible(self) -> str:
-        return " ".join("".join(t for tag, t in self.texts if tag not in ("script", "style")).split())
-
-    def inside(self, tag: str) -> list[str]:
-        return [t for where, t in self.texts if where == tag]
 
 
 @pytest.fixture
@@ -133,6 +98,7 @@ def test_every_section_has_its_facts(html, document):
         assert section in titles
     for fact in (
         "corpus/gb/m/reader",
+        "verified",
         "pass",
         "90.0 %",
         "zeros-120ms",
@@ -165,10 +131,9 @@ def test_words_and_clips_lie_where_they_are_in_the_reference(html, document):
         for _, start_s, _ in clip["coverage"]["words"]
     ]
     assert [float(a["data-seek"]) for a in words] == pytest.approx(expected, abs=1e-3)
-    assert (
-        len([1 for t, a in page.tags if t == "rect" and a.get("class") == "silence"]) == 3
-    )  # 2 gaps, 1 tail
-    tags = [float(a["data-seek"] or "") for t, a in page.tags if t == "g"]
+    silences = [str(a["class"]) for t, a in page.tags if str(a.get("class")).startswith("silence ")]
+    assert silences == ["silence gap", "silence gap", "silence tail"]
+    tags = [float(a["data-seek"] or "") for t, a in page.tags if t == "g" and a["class"] == "tag"]
     assert tags == pytest.approx([c["start_sample"] / rate_hz for c in document["clips"]], abs=1e-3)
 
 
@@ -196,11 +161,14 @@ def test_same_input_same_page(document, voice, html):
 @pytest.mark.parametrize(
     "key",
     [
-        "speaker_id", "language", "joined_check", "selection", "similarity", "controls", "refused", "not_chosen",
+        "speaker_id", "is_verified", "silences", "room_tone_sample", "nested", "consent", "encoders", "language", "joined_check", "selection", "similarity", "controls", "refused", "not_chosen",
         "models", "audio", "text_file", "gap_policy", "tail_policy", "refprep_version", "schema_version", "clips",
     ],
 )  # fmt: skip
-def test_a_missing_part_is_no_error(document, voice, key):
+@pytest.mark.parametrize("make", [built_voice, normed_voice])
+def test_a_missing_part_is_no_error(tmp_path, make, key):
+    voice = make(tmp_path)
+    document = written_document(voice, tmp_path)
     del document[key]
     Page(render_report(document, voice.reference))
 
@@ -237,8 +205,8 @@ def test_a_file_name_that_is_not_utf8_still_makes_a_page(document, voice):
 def test_a_large_matrix_and_many_controls_are_cut_and_say_so(document, voice):
     n = MAX_ROWS + 7
     document["similarity"]["paths"] = [document["clips"][0]["path"]] + [f"x{k}.wav" for k in range(n - 1)]
-    document["similarity"]["cosines"] = [[1.0 if i == j else 0.8 for j in range(n)] for i in range(n)]
-    document["clips"][0]["identity"]["control_cosines"] = {f"c{k:02}": k / 100 for k in range(20)}
+    document["similarity"]["scores"] = [[1.0 if i == j else 0.8 for j in range(n)] for i in range(n)]
+    document["clips"][0]["identity"]["control_scores"] = {f"c{k:02}": k / 100 for k in range(20)}
     matrix = matrix_view(document)
     assert matrix is not None
     assert len(matrix["rows"]) == MAX_ROWS

@@ -1,0 +1,1 @@
+"""Speaker verification: scores of one encoder, normalised and calibrated, and what follows from them."""

@@ -1,0 +1,113 @@
+"""The reference as a whole, held against its text and its voice: what was true of every clip has to be true of the join."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from refprep.identity.measure import centroid
+from refprep.identity.verifier import Verifier
+from refprep.linter.registry import all_rules
+from refprep.linter.rule import Finding, Severity
+from refprep.linter.run import run_rules
+from refprep.pipeline.decode import pcm_sha256
+from refprep.pipeline.listen import Listener
+from refprep.types import AudioSource, Clip, Downmix, Reference, Span, TextCheck, Verdict, Voiceprint
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinedCheck:
+    """What is found in a reference as a whole.
+
+    Attributes:
+        text: The whole text against the whole audio, over the joins.
+        min_window_score: Lowest score of a window with the mean direction of the chosen clips; None without windows.
+        worst_window: Where that window is.
+        window_threshold: What it needs; None where nobody measured it.
+        findings: What is wrong with it.
+    """
+
+    text: TextCheck
+    min_window_score: float | None
+    worst_window: Span | None
+    window_threshold: float | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def fault(self) -> Finding | None:
+        """The first thing that must not be in a reference; None where there is none."""
+        return next((f for f in self.findings if f.severity is Severity.ERROR), None)
+
+    @property
+    def is_verified(self) -> bool:
+        """Text and voice of the whole were found to be right; undecided is not."""
+        return self.fault is None and self.text.verdict is Verdict.PASS
+
+
+def check_joined(
+    reference: Reference, prints: Sequence[Voiceprint], listener: Listener, verifier: Verifier
+) -> JoinedCheck:
+    """Hold the whole text against the whole reference, and every window of it against the voice.
+
+    Args:
+        reference: The joined clips.
+        prints: Voiceprints of the chosen clips.
+        listener: Voice activity, recogniser, aligner.
+        verifier: Of the encoder that made the prints.
+    """
+    clip = reference_clip(reference)
+    text = listener.check(clip, reference.text, language=reference.language)
+    findings = list(run_rules([text], all_rules(), path="reference.wav"))
+    mean = centroid(prints)
+    lowest: float | None = None
+    worst: Span | None = None
+    limit = verifier.window_threshold
+    if mean is not None:
+        whole = verifier.embed(clip, listener.speech(clip))
+        if len(whole.windows):
+            scores = verifier.compare(whole.window_vectors.astype(np.float64), mean[None])[:, 0]
+            at = int(np.argmin(scores))
+            lowest, worst = float(scores[at]), whole.windows[at]
+            if limit is not None and lowest < limit:
+                findings += _changed_voice(lowest, limit, worst, verifier)
+    return JoinedCheck(text, lowest, worst, limit, tuple(findings))
+
+
+def _changed_voice(lowest: float, limit: float, worst: Span, verifier: Verifier) -> tuple[Finding, ...]:
+    from refprep.types import Identity, IdentityCase
+
+    identity = Identity(
+        clip_id="reference",
+        model=verifier.model,
+        scale=verifier.scale,
+        min_pairwise_score=None,
+        mean_pairwise_score=None,
+        centroid_score=None,
+        min_window_score=lowest,
+        worst_window=worst,
+    )
+    case = IdentityCase(identity, True, verifier.threshold, limit, verifier.min_margin)
+    return run_rules([case], all_rules(), path="reference.wav")
+
+
+def reference_clip(reference: Reference) -> Clip:
+    """A reference as a clip, for the stages that read clips."""
+    return Clip(
+        id=pcm_sha256(reference.samples, reference.sample_rate_hz),
+        source=AudioSource(
+            path="reference.wav",
+            file_sha256="",
+            container="wav",
+            codec=reference.sample_format.value.lower(),
+            sample_format=reference.sample_format,
+            num_channels=1,
+            declared_duration_s=reference.duration_s,
+            decoded_duration_s=reference.duration_s,
+            downmix=Downmix.NONE,
+            channel_peaks=(float(np.max(np.abs(reference.samples), initial=0.0)),),
+        ),
+        samples=reference.samples,
+        sample_rate_hz=reference.sample_rate_hz,
+    )
