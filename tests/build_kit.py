@@ -103,7 +103,8 @@ class Scene:
         settings: dict[str, object] = {"config": CONFIG, **options}
         utterances = settings.pop("utterances", self.utterances)
         verifier = Verifier(self, None, settings["config"].threshold)  # type: ignore[attr-defined]
-        return build_voice(utterances, folder, listener=listener, verifiers=[verifier], **settings)  # type: ignore[arg-type]
+        settings.setdefault("verifiers", [verifier])
+        return build_voice(utterances, folder, listener=listener, **settings)  # type: ignore[arg-type]
 
     # ------------------------------------------------------------------ the models
 

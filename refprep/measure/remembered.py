@@ -19,11 +19,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from refprep.measure.program_cache import ProgramCache
+from refprep.memory import forget_oldest
 from refprep.pipeline.listen import Listener
 from refprep.protocols import SpeakerEncoder
 from refprep.types import Clip, QualityReport, Span, TextCheck, Transcript, Voiceprint, freeze
 
 _T = TypeVar("_T")
+_REMEMBERED = 64  # clips whose speech is kept in memory: one build asks for it several times
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class RememberingListener(Listener):
         if found is None:
             found = _Speech(super().speech(clip))
             self._put(key, found)
+        forget_oldest(self._speech, most=_REMEMBERED)
         self._speech[clip.id] = found.spans
         return found.spans
 

@@ -63,8 +63,8 @@ def prove_identity(
 ) -> VoiceProof:
     """Find the target voice and judge every clip against it.
 
-    The first encoder decides who the target voice is and scores the pairs. Every further one holds the clips against
-    the first one's target by its own scores and threshold; where it disagrees, the clip or the pair is refused.
+    The first encoder decides who the target voice is and scores the pairs. Every further one groups the clips of that
+    voice by its own scores and threshold; what falls out of the largest group is refused, and so is every pair below.
 
     Raises:
         NoVoiceError: Two voices have about as much speech, and no anchor says which is meant.
@@ -93,9 +93,10 @@ def prove_identity(
             agrees = np.zeros_like(joinable)
             agrees[np.ix_(rows, rows)] = own >= verifier.threshold
             joinable = joinable & agrees
-            target = {k for k, row in enumerate(rows) if row in groups.target}
+            shared = [k for k, row in enumerate(rows) if row in groups.target]
+            agreed = _agreed(own, shared, list(more.values()), verifier)
             met = _embed_controls(controls, verifier, listener, on_step)
-            _judge(candidates, tuple(more), list(more.values()), own, target, met, verifier, leader=first)
+            _judge(candidates, tuple(more), list(more.values()), own, agreed, met, verifier, only=set(shared))
     return VoiceProof(order, scores, joinable, tuple(prints.values()), tuple(strangers))
 
 
@@ -145,28 +146,35 @@ def _judge(
     controls: Mapping[str, Voiceprint],
     verifier: Verifier,
     *,
-    leader: Verifier | None = None,
+    only: set[int] | None = None,
 ) -> None:
-    """Measure every clip and put it to the rules; with a leader, say only where this encoder disagrees with it."""
+    """Measure every clip and put it to the rules; ``only`` some of them where the first encoder refused the others."""
     rows = sorted(target)
     for row, index in enumerate(order):
         identity = measure_identity(row, prints, scores, rows, controls, verifier)
-        mean = identity.mean_pairwise_score
-        is_target = row in target and (leader is None or mean is None or mean >= verifier.threshold)
         candidates[index].identities += (identity,)
-        if leader is not None and row not in target:
-            continue  # refused by the first encoder already
+        if only is not None and row not in only:
+            continue
         candidates[index].judge(
             [
                 IdentityCase(
                     identity=identity,
-                    is_target=is_target,
+                    is_target=row in target,
                     threshold=verifier.threshold,
                     window_threshold=verifier.window_threshold,
                     min_margin=verifier.min_margin,
                 )
             ]
         )
+
+
+def _agreed(own: Matrix, shared: Sequence[int], prints: Sequence[Voiceprint], verifier: Verifier) -> set[int]:
+    """Rows of the first encoder's target that this one takes for one voice, too: the largest group among them."""
+    if not shared:
+        return set()
+    scores = own[np.ix_(shared, shared)]
+    groups = group_voices(scores, [prints[k].speech_s for k in shared], threshold=verifier.threshold)
+    return {shared[k] for k in groups.target}
 
 
 def _require_one_voice(

@@ -17,8 +17,8 @@ Take the clip out, or name a clip of the right voice with --anchor.
 There is no automatic fix.
 
 ## Threshold and its source
-The threshold of the calibration in use (else the encoder's own) on the mean score of two groups, average linkage. The
-second of two encoders has to agree: for it, the mean score with the target's clips must reach its own threshold.
+The threshold of the calibration in use (else the encoder's own) on the mean score of two groups, average linkage. A second
+encoder groups the clips of the first one's target voice by its own scores; what falls out of the largest group is refused.
 `refprep calibrate` measures thresholds; the encoder's module states what those that come along were measured on.
 """
 
