@@ -7,6 +7,7 @@ RefprepError                     exit 2   the call cannot be carried out as writ
 ├── AudioDecodeError                      a file that is no audio, is cut short, holds NaN, ...
 ├── TextInputError                        a text file that is not UTF-8, or holds no words
 ├── NoReferenceError             exit 1   no admissible reference exists among the clips
+├── NoUtteranceError             exit 1   no utterance of a recording is complete
 └── MachineError                 exit 3   this machine or a remote service failed
     ├── WeightsMissing                    a model that was not pulled yet
     ├── IntegrityError                    a file whose SHA-256 is not the recorded one
@@ -69,6 +70,12 @@ class TextInputError(RefprepError):
 
 class NoReferenceError(RefprepError):
     """No set of the given clips makes an admissible reference."""
+
+    exit_code = 1
+
+
+class NoUtteranceError(RefprepError):
+    """A recording without one utterance whose text covers it."""
 
     exit_code = 1
 

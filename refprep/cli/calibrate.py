@@ -111,6 +111,7 @@ def calibration_json(found: Calibration) -> dict[str, Any]:
         "scale": "as-norm" if found.cohort is not None else "cosine",
         "threshold": found.threshold,
         "window_threshold": found.window_threshold,
+        "cosine_floor": found.cosine_floor,
         "thresholds": {f"{share:g}": value for share, value in found.thresholds.items()},
         "lengths": [{"speech_s": s, "offset": offset} for s, offset in found.lengths],
         "source": found.source,
@@ -132,5 +133,7 @@ def _print(found: Calibration, output: Path) -> None:
     out(f"misses there       {figures['misses_at_threshold']:.1%}")
     if found.window_threshold is not None:
         out(f"window threshold   {found.window_threshold:.3f}")
+    if found.cosine_floor is not None:
+        out(f"cosine floor       {found.cosine_floor:.3f}")
     for speech_s, offset in found.lengths:
         out(f"speech {speech_s:6.2f} s    {offset:+.3f}")

@@ -39,6 +39,7 @@ class Calibration:
         threshold: Lowest score of a pair of one voice.
         window_threshold: Lowest score of a window to its voice's mean direction; None where it was not measured.
         thresholds: Share of false accepts -> threshold.
+        cosine_floor: Plain cosine that a pair has to reach as well, whatever the cohort says; None for plain cosines.
         lengths: (seconds of speech of the shorter side, what its scores are moved by), rising; empty for no influence.
         figures: Equal error rate, numbers of pairs, and what else was measured; for people.
         source: What it was measured on.
@@ -50,6 +51,7 @@ class Calibration:
     threshold: float
     window_threshold: float | None
     thresholds: Mapping[float, float] = field(default_factory=dict)
+    cosine_floor: float | None = None
     lengths: tuple[tuple[float, float], ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
@@ -107,6 +109,7 @@ def save_calibration(calibration: Calibration, path: Path) -> None:
         "threshold": calibration.threshold,
         "window_threshold": calibration.window_threshold,
         "thresholds": [[share, value] for share, value in calibration.thresholds.items()],
+        "cosine_floor": calibration.cosine_floor,
         "lengths": [list(point) for point in calibration.lengths],
         "figures": dict(calibration.figures),
         "source": calibration.source,
@@ -152,7 +155,7 @@ def _from(document: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[np.floa
     cohort = None
     if "cohort" in tensors:
         cohort = Cohort(model, tuple(map(str, document["members"])), freeze(tensors["cohort"]))
-    limit = document["window_threshold"]
+    limit, floor = document["window_threshold"], document["cosine_floor"]
     return Calibration(
         model=model,
         probe=freeze(tensors["probe"]),
@@ -160,6 +163,7 @@ def _from(document: Mapping[str, Any], tensors: Mapping[str, npt.NDArray[np.floa
         threshold=float(document["threshold"]),
         window_threshold=None if limit is None else float(limit),
         thresholds={float(share): float(value) for share, value in document["thresholds"]},
+        cosine_floor=None if floor is None else float(floor),
         lengths=tuple((float(s), float(offset)) for s, offset in document["lengths"]),
         figures=dict(document["figures"]),
         source=str(document["source"]),

@@ -56,6 +56,11 @@ class Cohort:
         np.fill_diagonal(cosines, -1.0)
         return float(cosines.max())
 
+    @cached_property
+    def typical_std(self) -> float:
+        """Standard deviation of the cosines to the members most alike, on average over the members themselves."""
+        return float(self.statistics(self.vectors.astype(np.float64))[1].mean())
+
     def statistics(self, vectors: Matrix, *, without: tuple[int, ...] = ()) -> tuple[Matrix, Matrix]:
         """Mean and standard deviation of the cosines to the members most like each vector.
 

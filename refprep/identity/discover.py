@@ -2,7 +2,7 @@
 
 Average linkage parts the clips; how sure a clip's place is, its silhouette says: its mean score with the rest of its own
 speaker less that with the nearest other one, over the larger of the two distances to the best score there is. A clip is
-sure where it reaches the threshold with its own speaker and stays a margin below it with every other.
+sure where it reaches the threshold with its own speaker, and every other one lies a margin below that.
 Source of the silhouette: Rousseeuw 1987, "Silhouettes: a graphical aid to the interpretation and validation of cluster
 analysis".
 """
@@ -29,7 +29,8 @@ class Place:
         own_score: Mean score with the speaker's other clips; None for a lone clip.
         other_score: Highest mean score with another speaker's clips; None where there is no other.
         silhouette: -1 to 1, above 0 where it is nearer to its own; None for a lone clip or a lone speaker.
-        is_sure: Its own speaker's score reaches the threshold and every other's stays a margin below it.
+        is_sure: Its own speaker's score reaches the threshold and every other's stays a margin below that score; of a lone
+            clip, a margin below the threshold.
     """
 
     speaker: int
@@ -48,7 +49,7 @@ def discover_speakers(
         scores: (n, n) symmetric pair scores of one encoder.
         speech_s: Seconds of speech of the n clips.
         threshold: Mean score below which two groups are two people.
-        margin: How far below the threshold a clip's score with every other speaker has to be.
+        margin: How far below its own speaker's a clip's score with every other speaker has to be.
 
     Returns:
         n places, in the order of the clips.
@@ -70,11 +71,16 @@ def discover_speakers(
                 own_score=own_score,
                 other_score=other_score,
                 silhouette=_silhouette(own_score, other_score, best),
-                is_sure=(own_score is None or own_score >= threshold)
-                and (other_score is None or other_score <= threshold - margin),
+                is_sure=_is_sure(own_score, other_score, threshold, margin),
             )
         )
     return tuple(places)
+
+
+def _is_sure(own: float | None, other: float | None, threshold: float, margin: float) -> bool:
+    if own is not None and own < threshold:
+        return False
+    return other is None or other <= (threshold if own is None else own) - margin
 
 
 def _best(scores: Matrix) -> float:

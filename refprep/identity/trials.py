@@ -21,7 +21,8 @@ _LENGTH_EDGES_S = (1.3, 2.0, 2.8, 4.0)
 _LENGTH_FALSE_ACCEPTS = 0.01  # rare enough to be about impostors that matter, frequent enough to be counted
 _MIN_OF_LENGTH = 200  # different pairs: two of them lie above the threshold of a length
 _MIN_ACCEPTED = 3  # different pairs above a threshold, or it is a guess
-_LONG_S = 2.5
+_LONG_S = 2.3
+_FLOOR_FALSE_ACCEPTS = 0.01
 _WINDOW_MISSES = 0.01
 
 
@@ -130,6 +131,7 @@ def calibrate(
         threshold=threshold,
         window_threshold=_fit_windows(trials, scorer),
         thresholds=thresholds,
+        cosine_floor=_fit_floor(trials) if cohort is not None else None,
         lengths=lengths,
         figures={
             "same": len(same),
@@ -143,6 +145,16 @@ def calibrate(
         },
         source=source,
     )
+
+
+def _fit_floor(trials: Sequence[Trial]) -> float | None:
+    """Plain cosine that 1 % of the different pairs of more than a short clip reach; None where there are too few."""
+    cosines = [
+        float(t.one.vector.astype(np.float64) @ t.other.vector)
+        for t in trials
+        if not t.is_same and t.speech_s >= _LONG_S
+    ]
+    return round(threshold_at(cosines, _FLOOR_FALSE_ACCEPTS), 4) if len(cosines) >= _MIN_OF_LENGTH else None
 
 
 def _fit_lengths(scores: Scores, speech_s: Scores) -> tuple[tuple[float, float], ...]:

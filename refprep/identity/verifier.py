@@ -110,7 +110,10 @@ class Verifier:
         return scores
 
     def matrix(self, prints: Sequence[Voiceprint]) -> Matrix:
-        """Scores of all pairs.
+        """Scores of all pairs, on whichever scale says less.
+
+        A voice unlike everybody in the cohort makes scores that are too high. So the plain cosine is asked, too: counted
+        from its floor in the cohort's typical standard deviations, put at the threshold.
 
         Args:
             prints: n voiceprints of this encoder.
@@ -127,11 +130,23 @@ class Verifier:
         vectors = np.stack([p.vector for p in prints]).astype(np.float64)
         speech_s = np.array([p.speech_s for p in prints])
         scores = self.compare(vectors, vectors, speech_s=np.minimum.outer(speech_s, speech_s))
+        found = self.calibration
+        if found is not None and found.cohort is not None and found.cosine_floor is not None:
+            cosines = np.clip(vectors @ vectors.T, -1.0, 1.0)
+            plain = self.threshold + (cosines - found.cosine_floor) / found.cohort.typical_std
+            scores = np.minimum(scores, plain)
         return (scores + scores.T) / 2
 
     def score(self, one: Voiceprint, other: Voiceprint) -> float:
-        """Score of a pair."""
-        return float(self.matrix([one, other])[0, 1])
+        """Score of a pair on the verifier's own scale alone.
+
+        Raises:
+            UsageError: Voiceprints of another encoder.
+        """
+        require_one_model([one, other], self.model)
+        speech_s = np.array([[min(one.speech_s, other.speech_s)]])
+        pair = (p.vector.astype(np.float64)[None] for p in (one, other))
+        return float(self.compare(*pair, speech_s=speech_s)[0, 0])
 
 
 def require_one_model(prints: Sequence[Voiceprint], model: str) -> None:

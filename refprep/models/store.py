@@ -11,7 +11,6 @@ A folder ``<id>`` is whole or absent at every instant: everything is written and
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import refprep
+from refprep.environment import cache_root, is_offline
 from refprep.errors import IntegrityError, RefprepError, UsageError, WeightsMissing
 from refprep.models.catalog import (
     RECORD_NAME,
@@ -34,8 +34,6 @@ from refprep.models.catalog import (
 from refprep.models.sources import hub, local, staging, wheel
 from refprep.models.sources.files import Delivery, Progress, Pull, StoredFile, sha256_of
 from refprep.models.sources.record import Pin, Record, read_pin, read_record, write_pin, write_record
-
-_TRUE = {"1", "ON", "YES", "TRUE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +98,7 @@ class ModelStore:
             offline: Also true when ``REFPREP_OFFLINE`` is set. ``HF_HUB_OFFLINE`` closes the hub alone: a package
                 index may be reached where the hub is not.
         """
-        import platformdirs
-
-        given = os.environ.get("REFPREP_CACHE")
-        root = Path(given).expanduser() if given else platformdirs.user_cache_path("refprep", appauthor=False)
-        return cls(root, offline=offline or os.environ.get("REFPREP_OFFLINE", "").upper() in _TRUE)
+        return cls(cache_root(), offline=offline or is_offline())
 
     # ---------------------------------------------------------------- reading
 

@@ -33,7 +33,8 @@ def repeated_words(
     Returns:
         Half-open ranges of words, disjoint, of two words and more: recognisers themselves drop single repeated ones.
     """
-    plain, said = [fold(w) for w in words], " ".join(fold(w) for w in heard)
+    plain, known = [fold(w) for w in words], {fold(w) for w in heard}
+    said = " ".join(fold(w) for w in heard)
     found: list[tuple[int, int]] = []
     if len(placed) != len(words):
         return found
@@ -43,9 +44,16 @@ def repeated_words(
             phrase = plain[start : start + size]
             if phrase != plain[start + size : end] or any(a < end and start < b for a, b in found):
                 continue
-            if " ".join([*phrase, *phrase]) in said:
+            # Words of which none is heard are no copies of something said: another fault is about them.
+            if " ".join([*phrase, *phrase]) in said or known.isdisjoint(phrase):
                 continue
-            cut = _copy_without_place(equal_cuts(words, start, start + size), placed, size)
+            # Words written three times and more are found copy by copy; one of them is left, as it is said.
+            cuts = [
+                c
+                for c in equal_cuts(words, start, start + size)
+                if not any(a < c[1] and c[0] < b for a, b in found)
+            ]
+            cut = _copy_without_place(cuts, placed, size)
             if cut is not None:
                 found.append(cut)
     return sorted(found)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from refprep.pipeline.align import cut_clip
 from refprep.pipeline.listen import Listener
+from refprep.pipeline.recording import Recording, as_recording
+from refprep.pipeline.speech import find_speech
+from refprep.pipeline.transcribe import transcribe_recording
 from refprep.text.words import join_words
 from refprep.types import Clip, Span, TextCheck, Verdict, Word
+from refprep.units import seconds_to_samples
 
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _CLAUSE_ENDS = (",", ";", ":", "、", "，", "；")
@@ -37,15 +41,28 @@ class Utterance:
 
     Attributes:
         clip: Its samples, as they were.
-        span: Where it was, seconds from the recording's start.
+        start_sample: Where it begins in the recording.
         text: What it says; the check's suggestion where the words of the whole recording did not fit it.
         check: Text against audio.
+        speech: Voice activity: sorted, disjoint, seconds from the utterance's own start.
     """
 
     clip: Clip
-    span: Span
+    start_sample: int
     text: str
     check: TextCheck
+    speech: tuple[Span, ...] = ()
+
+    @property
+    def end_sample(self) -> int:
+        """One past its last sample in the recording."""
+        return self.start_sample + self.clip.num_samples
+
+    @property
+    def span(self) -> Span:
+        """Where it is, seconds from the recording's start."""
+        rate_hz = self.clip.sample_rate_hz
+        return Span(self.start_sample / rate_hz, self.end_sample / rate_hz)
 
 
 def split_recording(
@@ -56,42 +73,83 @@ def split_recording(
     limits: SplitLimits | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> list[Utterance]:
-    """Cut a recording into utterances.
+    """Cut a clip that is in memory into utterances: ``iter_utterances`` of it, at once."""
+    return list(
+        iter_utterances(as_recording(clip), listener, language=language, limits=limits, on_step=on_step)
+    )
+
+
+def iter_utterances(
+    recording: Recording,
+    listener: Listener,
+    *,
+    language: str = "",
+    limits: SplitLimits | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Iterator[Utterance]:
+    """Cut a recording into utterances, one after the other.
 
     Pauses after a sentence are preferred to pauses after a clause, those to others, and longer pauses to shorter ones.
     Every piece is transcribed in the context of the whole, then held against its own audio.
 
+    Speech and words of the whole recording are known before the first cut: of hours they are a few megabytes, and no
+    cut depends on how the audio was read. Of the audio itself a minute is in memory at most.
+
     Args:
-        clip: The recording.
+        recording: Any length.
         listener: Voice activity, recogniser, aligner.
         language: BCP 47; empty detects it.
         limits: Lengths; defaults when None.
-        on_step: Told what is being done.
+        on_step: Told what is being done, and how far it is.
 
-    Returns:
+    Yields:
         Utterances in the order of time whose text covers them; pieces that fail that are left out.
     """
     bounds = limits or SplitLimits()
-    on_step("transcribe")
-    speech = listener.speech(clip)
+    whole = clock(recording.duration_s)
+
+    def tell(doing: str) -> Callable[[float], None]:
+        return lambda at_s: on_step(f"{doing} {clock(at_s)} of {whole}")
+
+    speech = find_speech(recording, listener.voice_activity, on_time=tell("find speech"))
     if not speech:
-        return []
-    heard = listener.transcribe(clip, language=language)
-    found: list[Utterance] = []
-    for span in plan_utterances(speech, heard.words, clip.duration_s, bounds):
-        words = [
-            w.text for w in heard.words if span.start_s <= (w.span.start_s + w.span.end_s) / 2 < span.end_s
-        ]
-        piece = cut_clip(clip, span)
-        on_step(f"check {span.start_s:.1f}-{span.end_s:.1f} s")
-        check = listener.check(piece, join_words(words), language=language or heard.language)
+        return
+    heard = transcribe_recording(
+        recording, speech, listener.transcriber, language=language or None, on_time=tell("transcribe")
+    )
+    spoken = language or heard.language
+    words = _WordsByTime(heard.words)
+    for span in plan_utterances(speech, heard.words, recording.duration_s, bounds):
+        tell("check")(span.start_s)
+        piece = recording.cut_span(span)
+        check = listener.check(piece, words.text_within(span), language=spoken)
         text = check.given.text
         if check.verdict is Verdict.FAIL:
             text = check.suggested_text
-            check = listener.check(piece, text, language=language or heard.language)
+            check = listener.check(piece, text, language=spoken)
         if check.verdict is Verdict.PASS and text:
-            found.append(Utterance(piece, span, text, check))
-    return found
+            start = seconds_to_samples(span.start_s, recording.sample_rate_hz)
+            yield Utterance(piece, start, text, check, listener.speech(piece))
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, ``mm:ss``; hours are minutes, too."""
+    return f"{int(seconds) // 60:02}:{int(seconds) % 60:02}"
+
+
+class _WordsByTime:
+    """Words by the middle of their time."""
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        middles = sorted(((w.span.start_s + w.span.end_s) / 2, k) for k, w in enumerate(words))
+        self._words = words
+        self._times = [t for t, _ in middles]
+        self._indices = [k for _, k in middles]
+
+    def text_within(self, span: Span) -> str:
+        """The words within a span, in the order in which they were heard."""
+        first, stop = bisect_left(self._times, span.start_s), bisect_left(self._times, span.end_s)
+        return join_words(self._words[k].text for k in sorted(self._indices[first:stop]))
 
 
 def plan_utterances(
@@ -105,10 +163,7 @@ def plan_utterances(
         duration_s: Of the recording.
         limits: Lengths.
     """
-    pauses = [
-        Span(a.end_s, b.start_s) for a, b in pairwise(speech) if b.start_s - a.end_s >= limits.min_pause_s
-    ]
-    blocks = _cut(Span(speech[0].start_s, speech[-1].end_s), pauses, words, limits)
+    blocks = _cut(speech, _ranked_pauses(speech, words, limits), limits)
     spans = []
     for index, block in enumerate(blocks):
         before_s = blocks[index - 1].end_s if index else 0.0
@@ -123,25 +178,47 @@ def plan_utterances(
     return spans
 
 
-def _cut(block: Span, pauses: Sequence[Span], words: Sequence[Word], limits: SplitLimits) -> list[Span]:
-    """Cut a block at its best pause, and the parts again, until they are sentences or cannot be cut."""
-    inside = [
-        p
-        for p in pauses
-        if p.start_s - block.start_s >= limits.min_s and block.end_s - p.end_s >= limits.min_s
-    ]
-    if not inside:
-        return [block]
-    best = max(inside, key=lambda p: _rank(p, words))
-    if block.duration_s <= limits.max_s - 2 * limits.edge_s and _rank(best, words)[0] < 2:
-        return [block]
-    left, right = Span(block.start_s, best.start_s), Span(best.end_s, block.end_s)
-    return [*_cut(left, pauses, words, limits), *_cut(right, pauses, words, limits)]
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    """A place to cut; the rank is 2 after a sentence, 1 after a clause, 0 elsewhere, then the pause's length."""
+
+    span: Span
+    rank: tuple[int, float]
 
 
-def _rank(pause: Span, words: Sequence[Word]) -> tuple[int, float]:
-    """2 after a sentence, 1 after a clause, 0 elsewhere; then the pause's length."""
-    before = [w for w in words if w.span.start_s < pause.start_s]
-    last = before[-1].text if before else ""
-    kind = 2 if last.endswith(_SENTENCE_ENDS) else 1 if last.endswith(_CLAUSE_ENDS) else 0
-    return kind, pause.duration_s
+def _ranked_pauses(speech: Sequence[Span], words: Sequence[Word], limits: SplitLimits) -> list[_Pause]:
+    by_start = sorted(words, key=lambda w: w.span.start_s)
+    starts = [w.span.start_s for w in by_start]
+    found = []
+    for one, other in pairwise(speech):
+        if other.start_s - one.end_s >= limits.min_pause_s:
+            before = bisect_left(starts, one.end_s)
+            last = by_start[before - 1].text if before else ""
+            kind = 2 if last.endswith(_SENTENCE_ENDS) else 1 if last.endswith(_CLAUSE_ENDS) else 0
+            pause = Span(one.end_s, other.start_s)
+            found.append(_Pause(pause, (kind, pause.duration_s)))
+    return found
+
+
+def _cut(speech: Sequence[Span], pauses: Sequence[_Pause], limits: SplitLimits) -> list[Span]:
+    """Cut the speech at its best pause, and the parts again, until they are sentences or cannot be cut."""
+    done: list[Span] = []
+    # Not by recursion: a reading of hours whose pauses grow shorter would go too deep.
+    pending = [(Span(speech[0].start_s, speech[-1].end_s), pauses)]
+    while pending:
+        block, within = pending.pop()
+        inside = [
+            k
+            for k, p in enumerate(within)
+            if p.span.start_s - block.start_s >= limits.min_s and block.end_s - p.span.end_s >= limits.min_s
+        ]
+        best = max(inside, key=lambda k: within[k].rank, default=None)
+        if best is None or (
+            block.duration_s <= limits.max_s - 2 * limits.edge_s and within[best].rank[0] < 2
+        ):
+            done.append(block)
+            continue
+        at = within[best].span
+        pending.append((Span(at.end_s, block.end_s), within[best + 1 :]))
+        pending.append((Span(block.start_s, at.start_s), within[:best]))
+    return done

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
+from refprep.pipeline.recording import Recording
 from refprep.protocols import Transcriber
 from refprep.text.words import join_words
 from refprep.types import Clip, Origin, Span, Transcript, Word
@@ -14,6 +17,8 @@ MAX_INTERVAL_S = 30.0  # Whisper's window
 _TARGET_INTERVAL_S = 24.0  # leaves room to look for a pause before the window is full
 _PASSED_OVER_S = 1.0  # of speech without words; breaths, laughs and hesitations stay below it
 _EDGE_S = 0.2  # silence kept around a cut, so that no consonant is lost
+
+_Hear = Callable[[Sequence[Span], str | None], Transcript]
 
 
 def transcribe_clip(
@@ -32,11 +37,67 @@ def transcribe_clip(
         invent words for silence, is not asked. Where it passed over speech, which Whisper does with whole sentences that
         a pause sets apart, it is asked again about that stretch alone.
     """
+
+    def hear(intervals: Sequence[Span], code: str | None) -> Transcript:
+        return transcriber.transcribe(clip, intervals, language=code)
+
+    return _write_down(hear, speech, clip.duration_s, transcriber.name, language)
+
+
+def transcribe_recording(
+    recording: Recording,
+    speech: Sequence[Span],
+    transcriber: Transcriber,
+    *,
+    language: str | None = None,
+    on_time: Callable[[float], None] = lambda _: None,
+) -> Transcript:
+    """Write down everything that is said in a recording of hours, as ``transcribe_clip`` does.
+
+    The recogniser is given one interval at a time, with a second around it: no more of the recording is in memory.
+
+    Args:
+        recording: Any length, any rate.
+        speech: Voice activity of the recording: sorted, disjoint.
+        transcriber: The recogniser.
+        language: BCP 47; None detects it on the first interval.
+        on_time: Told up to where it is written down, seconds.
+    """
+    hear = partial(_hear_piecewise, recording, transcriber, on_time)
+    return _write_down(hear, speech, recording.duration_s, transcriber.name, language)
+
+
+def _hear_piecewise(
+    recording: Recording,
+    transcriber: Transcriber,
+    on_time: Callable[[float], None],
+    intervals: Sequence[Span],
+    language: str | None,
+) -> Transcript:
+    words: list[Word] = []
+    code, probability = language or "", 1.0 if language else 0.0
+    for interval in intervals:
+        clip, offset_s = recording.around(interval)
+        near = Span(max(0.0, interval.start_s - offset_s), min(interval.end_s - offset_s, clip.duration_s))
+        heard = transcriber.transcribe(clip, [near], language=code or None)
+        if not code:
+            code, probability = heard.language, heard.language_probability
+        words += [
+            replace(w, span=Span(w.span.start_s + offset_s, w.span.end_s + offset_s)) for w in heard.words
+        ]
+        on_time(interval.end_s)
+    text = join_words(w.text for w in words)
+    return Transcript(text, code, probability, tuple(words), Origin.ASR, transcriber.name)
+
+
+def _write_down(
+    hear: _Hear, speech: Sequence[Span], duration_s: float, model: str, language: str | None
+) -> Transcript:
     if not speech:
-        return Transcript("", language or "", 1.0 if language else 0.0, (), Origin.ASR, transcriber.name)
-    heard = transcriber.transcribe(clip, plan_intervals(clip.duration_s, speech), language=language)
-    for stretch in _passed_over(heard.words, speech, clip.duration_s):
-        again = transcriber.transcribe(clip, [stretch], language=heard.language or None)
+        return Transcript("", language or "", 1.0 if language else 0.0, (), Origin.ASR, model)
+    heard = hear(plan_intervals(duration_s, speech), language)
+    for stretch in _passed_over(heard.words, speech, duration_s):
+        again = hear([stretch], heard.language or None)
         within = [w for w in heard.words if stretch.start_s <= _middle_s(w.span) < stretch.end_s]
         if len(again.words) > len(within):
             words = [w for w in heard.words if w not in within]
@@ -57,7 +118,7 @@ def _passed_over(words: Sequence[Word], speech: Sequence[Span], duration_s: floa
     for start_s, end_s in zip(edges[::2], edges[1::2], strict=True):
         if end_s <= start_s or _speech_within(Span(start_s, end_s), speech) < _PASSED_OVER_S:
             continue
-        inside = [s for s in speech if s.end_s > start_s and s.start_s < end_s]
+        inside = _overlapping(Span(start_s, end_s), speech)
         begin_s = max(start_s, inside[0].start_s - _EDGE_S)
         finish_s = min(end_s, inside[-1].end_s + _EDGE_S)
         found.append(Span(begin_s, min(finish_s, begin_s + MAX_INTERVAL_S)))
@@ -65,7 +126,16 @@ def _passed_over(words: Sequence[Word], speech: Sequence[Span], duration_s: floa
 
 
 def _speech_within(span: Span, speech: Sequence[Span]) -> float:
-    return sum(s.overlap_s(span) for s in speech)
+    return sum(s.overlap_s(span) for s in _overlapping(span, speech))
+
+
+def _overlapping(span: Span, speech: Sequence[Span]) -> Sequence[Span]:
+    """The stretches of speech that a span reaches into: found by bisection, as hours have thousands."""
+    first = bisect_right(speech, span.start_s, key=lambda s: s.end_s)
+    stop = first
+    while stop < len(speech) and speech[stop].start_s < span.end_s:
+        stop += 1
+    return speech[first:stop]
 
 
 def _longest_s(word: str) -> float:

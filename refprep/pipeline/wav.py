@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,9 @@ def write_wav(path: Path, samples: Samples, sample_rate_hz: int, sample_format: 
         samples: (T,) float32; every value must fit ``sample_format`` exactly.
         sample_rate_hz: Of the samples.
         sample_format: As found by the decoder: narrow enough to be small, wide enough to be exact.
+
+    Raises:
+        OSError: The disk refused.
     """
     data: np.ndarray[tuple[int, ...], np.dtype[np.int16 | np.int32 | np.float32]]
     if sample_format is SampleFormat.PCM_16:
@@ -28,4 +32,7 @@ def write_wav(path: Path, samples: Samples, sample_rate_hz: int, sample_format: 
         data = (samples.astype(np.float64) * 2**31).astype(np.int32)
     else:
         data = samples
-    soundfile.write(path, data, sample_rate_hz, subtype=sample_format.value, format="WAV")
+    # Through memory: of a full disk libsndfile says "System error", the system says what it is.
+    buffer = io.BytesIO()
+    soundfile.write(buffer, data, sample_rate_hz, subtype=sample_format.value, format="WAV")
+    path.write_bytes(buffer.getbuffer())

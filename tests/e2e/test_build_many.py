@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +87,35 @@ def test_a_folder_that_cannot_be_written(pieces: Path, tmp_path: Path) -> None:
     done = clean(refprep("build", pieces, "-o", blocked / "voice", "--min", "12"), 2, 3)
     assert "file" in done.err
     assert blocked.read_text() == "no folder"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 400 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a tmpfs")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_leaves_the_old_voice(pieces: Path, small_disk: Path, tmp_path: Path) -> None:
+    voice = small_disk / "voice"
+    voice.mkdir()
+    (voice / "voice.json").write_text("{}", encoding="utf-8")
+    done = clean(refprep("build", pieces, "-o", voice, "--min", "12", "-q"), 3)
+    assert "No space left on device" in done.err
+    assert "what was there before is untouched" in done.err
+    assert sorted(str(p.relative_to(small_disk)) for p in small_disk.rglob("*")) == [
+        "voice",
+        "voice/voice.json",
+    ]
+
+
+def test_a_target_that_is_read_only(pieces: Path, small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    done = clean(refprep("build", pieces, "-o", small_disk / "voice", "--min", "12", "-q"), 3)
+    assert "Read-only file system" in done.err
+    assert list(small_disk.iterdir()) == []

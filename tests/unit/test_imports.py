@@ -15,7 +15,7 @@ PACKAGE = ROOT / "refprep"
 # A part imports from layers above its own line. Within a line the parts stand beside each other; the few that do
 # import a neighbour are listed.
 LAYERS = (
-    ("types", "units", "errors", "alone", "atomic", "memory"),
+    ("types", "units", "errors", "alone", "atomic", "memory", "environment"),
     ("protocols", "config", "manifest", "text", "dsp"),
     ("linter", "identity"),
     ("pipeline",),
@@ -134,10 +134,12 @@ def test_only_the_command_line_uses_typer():
         ("speechbrain", {"models"}),
         ("faster_whisper", {"models"}),
         ("ctranslate2", {"models", "cli"}),
-        ("huggingface_hub", {"models"}),
+        ("huggingface_hub", {"models", "manifest"}),
         ("av", {"pipeline"}),
         ("jinja2", {"report"}),
         ("matplotlib", {"report"}),
+        ("datasets", {"manifest"}),
+        ("pyarrow", {"manifest"}),
     ],
 )
 def test_a_library_stays_in_its_place(library, homes):
@@ -165,11 +167,13 @@ def test_the_nouns_need_numpy_and_the_standard_library_alone():
         assert {n.split(".")[0] for n in names} <= known, module
 
 
-@pytest.mark.parametrize("module", ["refprep", "refprep.cli.app", "refprep.errors", "refprep.config"])
+@pytest.mark.parametrize(
+    "module", ["refprep", "refprep.cli.app", "refprep.errors", "refprep.config", "refprep.manifest"]
+)
 def test_importing_it_loads_no_heavy_library(module):
     code = (
         f"import sys, {module}\n"
-        "heavy = {'torch', 'numpy', 'scipy', 'transformers', 'speechbrain', 'faster_whisper', 'rich.console', 'jinja2', 'matplotlib'}\n"
+        "heavy = {'torch', 'numpy', 'scipy', 'transformers', 'speechbrain', 'faster_whisper', 'rich.console', 'jinja2', 'matplotlib', 'datasets', 'pyarrow'}\n"
         "print(*sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run(

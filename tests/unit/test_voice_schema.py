@@ -138,25 +138,28 @@ def test_the_example_manifest_is_what_split_writes_and_can_be_read():
 
 def test_split_rows_are_valid(tmp_path):
     from refprep.pipeline.split import Utterance
-    from refprep.types import Span
     from refprep.utterances import write_utterances
 
     kit = voice_kit()
     clip = kit.tone("long.wav", 200.0, 2.0)
-    utterance = Utterance(clip, Span(1.0, 3.0), "It was.", kit.text_check("It was.", 2.0))
+    start = clip.sample_rate_hz
+    utterance = Utterance(clip, start, "It was.", kit.text_check("It was.", 2.0))
     rows = write_utterances(tmp_path / "out", [utterance], source=Path("long.wav"), speaker="a/b/f/c")
     validator = load_schema("utterances.schema.json")
     validator.validate(rows[0])
-    assert set(rows[0]) == set(validator.schema["properties"])  # type: ignore[index]
+    voices = {"voice", "voice_score", "voice_is_sure", "mixed", "encoder", "scale"}
+    assert set(rows[0]) == set(validator.schema["properties"]) - voices  # type: ignore[index]
+    assert (rows[0]["start_s"], rows[0]["start_sample"]) == (1.0, start)
+    assert rows[0]["end_sample"] - start == clip.num_samples
     assert not validator.is_valid({**rows[0], "start_s": "1.0"})
     assert not validator.is_valid({**rows[0], "pcm_sha256": "0"})
     assert not validator.is_valid({**rows[0], "consent": {"nested": True}})
 
 
 def test_the_readme_names_every_key_and_column_that_is_read():
-    from refprep import manifest
     from refprep.bench import identity, lint
+    from refprep.manifest.row import KNOWN_KEYS
 
     readme = (MANIFESTS / "README.md").read_text(encoding="utf-8")
-    for name in (*manifest._KNOWN_KEYS, *lint._REQUIRED, *identity._REQUIRED):
+    for name in (*KNOWN_KEYS, *lint._REQUIRED, *identity._REQUIRED):
         assert f"`{name}`" in readme, name

@@ -35,7 +35,8 @@ class Mixdown:
     def apply(self, channels: Samples) -> Samples:
         """(T, C) float32 -> (T,) float32; a block at a time gives what the whole would."""
         if self.downmix is Downmix.MEAN:
-            return channels.mean(axis=1, dtype=np.float64).astype(np.float32)
+            mean: Samples = channels.mean(axis=1, dtype=np.float64).astype(np.float32)
+            return mean
         return np.ascontiguousarray(channels[:, self.channel])
 
 

@@ -34,7 +34,7 @@ def test_clear_speakers_are_found(labels, seed):
 
 def test_a_clip_between_two_speakers_is_not_sure():
     scores = scores_of([0, 0, 0, 1, 1])
-    scores[2, 3:] = scores[3:, 2] = 2.5
+    scores[2, 3:] = scores[3:, 2] = 4.5
     places = discover_speakers(scores, [3.0] * 5, threshold=3.0, margin=1.0)
     assert [p.is_sure for p in places] == [True, True, False, True, True]
     assert places[2].silhouette < places[0].silhouette

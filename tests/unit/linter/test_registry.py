@@ -28,6 +28,7 @@ from refprep.types import (
     AudioSource,
     ClipEdges,
     ClipVoices,
+    ConsentCase,
     IdentityCase,
     LanguageCase,
     QualityReport,
@@ -37,10 +38,10 @@ from refprep.types import (
 RULES = all_rules()
 NOUNS = (
     RefprepError, Utterance, AudioSource, TextCheck, QualityReport, IdentityCase, Admission, SpeakerClaim, WaiverUse,
-    LanguageCase, ClipEdges, ClipVoices, ProfileCase,
+    LanguageCase, ClipEdges, ClipVoices, ProfileCase, ConsentCase,
 )  # fmt: skip
 TOPICS = {
-    "RP0": {RefprepError, AudioSource},
+    "RP0": {RefprepError, AudioSource, ConsentCase},
     "RP1": {TextCheck, Utterance, LanguageCase},
     "RP2": {QualityReport},
 }

@@ -1,4 +1,4 @@
-"""RP3 and RP4: one value that fires, one that stays quiet, for each rule."""
+"""RP008, RP3 and RP4: one value that fires, one that stays quiet, for each rule."""
 
 from __future__ import annotations
 
@@ -65,8 +65,11 @@ FIRES = {
         "Give it once",
     ),
     "RP404": (replace(ADMISSION, speech_s=0.41), "0.41 s of speech, 1.00 s needed", "min_clip_s"),
+    "RP008": (ConsentCase("withdrawn", False), 'does not consent: "withdrawn"', "Leave the clip out"),
 }
-QUIET = {code: CASE if code.startswith("RP3") else ADMISSION for code in FIRES}
+QUIET = {code: CASE if code.startswith("RP3") else ADMISSION for code in FIRES} | {
+    "RP008": ConsentCase("signed 2026-01-02, file 17", True)
+}
 
 
 @pytest.mark.parametrize("code", FIRES)
@@ -105,6 +108,7 @@ def test_one_fault_fires_one_rule(code):
         ("RP402", "error"),
         ("RP403", "error"),
         ("RP404", "error"),
+        ("RP008", "error"),
     ],
 )
 def test_severity(code, severity):

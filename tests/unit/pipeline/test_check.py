@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fakes import FakeAsr, FakeVoiceActivity, evenly, noise_clip, spoken, voiced_clip
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refprep.pipeline.check import check_text
@@ -535,6 +535,7 @@ def test_the_suggestion_passes_where_words_were_left_out_or_put_in(said, first, 
     assert_mended([*said[:first], *extra, *said[first:]], said)
 
 
+@example(said=list(DISTINCT), first=0, length=4, extra=["nobody"] * 4)
 @settings(deadline=None, max_examples=80)
 @given(said=st.permutations(DISTINCT), first=st.integers(0, 13), length=st.integers(1, 4), extra=STRANGE)
 def test_the_suggestion_passes_where_words_were_exchanged(said, first, length, extra):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from refprep.pipeline.repeats import copy_fault, repeated_words
@@ -46,7 +46,20 @@ def test_a_single_word_twice_is_no_fault():
     assert repeated_words(words, ["very", "good"], placed(words, (1, 2))) == []
 
 
+def test_words_written_three_times_and_said_once_are_two_copies():
+    """The second pair of copies was given the place of the first, and one fault was told twice."""
+    thrice = [*SAID[:4], *SAID[1:4], *SAID[1:4], *SAID[4:]]
+    silent = tuple(
+        Word(w.text, w.span, 0.0 if k in (1, 4) else w.probability)
+        for k, w in enumerate(placed(thrice, (1, 7)))
+    )
+    assert repeated_words(thrice, SAID, silent) == [(1, 4), (4, 7)]
+
+
 @given(st.lists(st.sampled_from("abc"), max_size=14), st.lists(st.sampled_from("abc"), max_size=14))
+@example(list("ababab"), [])
+@example(list("abababab"), [])
+@example(list("aaaaaaa"), [])
 def test_copies_are_disjoint_and_stand_beside_their_like(words, heard):
     silent = tuple(Word(w, Span(0.0, 0.0), 0.0) for w in words)
     found = repeated_words(words, heard, silent)
@@ -54,6 +67,8 @@ def test_copies_are_disjoint_and_stand_beside_their_like(words, heard):
     for first, last in found:
         copy = words[first:last]
         assert copy in (words[first - len(copy) : first], words[last : last + len(copy)])
+    left = [w for k, w in enumerate(words) if not any(a <= k < b for a, b in found)]
+    assert set(left) == set(words)  # something that is like it stays
 
 
 def test_a_copy_as_a_fault():

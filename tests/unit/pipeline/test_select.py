@@ -106,7 +106,9 @@ def test_the_order_of_the_clips_does_not_matter(instance, random):
     assert (one is None) == (other is None)
     if one is not None:
         back = tuple(sorted(order[i] for i in other.chosen))
-        assert key(pool, window, RESOLUTION, one.chosen, threshold) == key(pool, window, RESOLUTION, back, threshold)
+        assert key(pool, window, RESOLUTION, one.chosen, threshold) == key(
+            pool, window, RESOLUTION, back, threshold
+        )
 
 
 def test_no_candidates():

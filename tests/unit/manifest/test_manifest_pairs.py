@@ -51,7 +51,7 @@ def test_a_folder_may_be_called_like_a_text(tmp_path):
 
 
 def test_the_hook_is_given_audio_and_sidecars():
-    hook = (Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    hook = (Path(__file__).parents[3] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     (pattern,) = re.findall(r"files: '(.+)'", hook)
     suffixes = set(re.findall(r"\w+", re.search(r"\((\w+(?:\|\w+)+)\)", pattern)[1]))
     assert {f".{s}" for s in suffixes} <= AUDIO_SUFFIXES | set(TEXT_SUFFIXES)
