@@ -26,6 +26,10 @@ _PULL = "refprep models pull "
 _MIN_MEMORY_BYTES = 4_000_000_000
 _EXTRAS = {
     "pypinyin": ("zh", "simplified and traditional Chinese compare as equal"),
+    "sudachipy": ("ja", "kana and kanji compare by sound"),
+    "datasets": ("datasets", "data sets of the Hugging Face library as manifests"),
+    "matplotlib": ("plots", "figures of a voice"),
+    "ray": ("ray", "a corpus on a cluster"),
 }
 
 
@@ -96,7 +100,7 @@ def examine() -> list[Check]:
     """Look at everything; a check that fails never hides the ones after it."""
     checks = [_python(), _processors(), _memory()]
     checks += [_library(name, describe) for name, describe in _ESSENTIAL.items()]
-    checks += [_cuda(), _cache(), *_models(), *_extras()]
+    checks += [_cuda(), _cache(), *_models(), *_self_test(), *_extras()]
     return checks
 
 
@@ -216,6 +220,24 @@ def _models() -> list[Check]:
             run = _PULL + " ".join(due)
             checks.append(Check(f"{role} models", State.NOTE, f"none, needed for {purpose}", run))
     return checks
+
+
+def _self_test() -> list[Check]:
+    """Does the default speaker encoder still do what its thresholds were measured with? Nothing to say without it."""
+    from refprep.config import ModelConfig
+    from refprep.models.load import has_encoder
+    from refprep.models.store import ModelStore
+    from refprep.models.verifiers import load_verifiers
+
+    try:
+        store = ModelStore.default()
+        if not has_encoder(ModelConfig(), store):
+            return []
+        (verifier,) = load_verifiers(ModelConfig(device="cpu"), store)
+    except RefprepError as error:
+        return [Check("speaker self-test", State.FAIL, error.what, error.fix)]
+    threshold = f"threshold {verifier.threshold:.3f} ({verifier.scale})"
+    return [Check("speaker self-test", State.OK, f"{verifier.model} gives the vector it should, {threshold}")]
 
 
 def _is_default(default_for: tuple[str, ...]) -> bool:

