@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from refprep.bench.identity import IdentityPair
-from refprep.errors import RefprepError, UsageError
+from refprep.bench.identity import IdentityPair, embed_clips
+from refprep.errors import UsageError
 from refprep.identity.cohort import Cohort, make_cohort
 from refprep.identity.trials import Trial
 from refprep.manifest import Utterance
@@ -124,17 +124,9 @@ def pair_trials(
     Raises:
         UsageError: None could.
     """
-    prints: dict[object, Voiceprint] = {}
-    failed: list[str] = []
-    for path in dict.fromkeys(p for pair in pairs for p in (pair.path_a, pair.path_b)):
-        try:
-            clip = decode_file(path)
-            prints[path] = encoder.embed(clip, voice_activity.speech_spans(clip))
-        except RefprepError as error:
-            failed.append(f"{path}: {error.what}")
-        on_clip(str(path))
+    prints, failed = embed_clips(pairs, encoder, voice_activity, on_clip=on_clip)
     trials = [
-        Trial(prints[p.path_a], prints[p.path_b], p.is_same)
+        Trial(prints[p.path_a][0], prints[p.path_b][0], p.is_same)
         for p in pairs
         if p.path_a in prints and p.path_b in prints
     ]
