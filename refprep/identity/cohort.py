@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refprep.errors import UsageError
-from refprep.types import Vector
+from refprep.types import Matrix, Vector
 
 MIN_MEMBERS = 10
 TOP_MEMBERS = 30
@@ -23,8 +23,6 @@ TOP_MEMBERS = 30
 SAME_RECORDING_COSINE = 0.99
 """Two members as alike are one recording under two names (measured: 0.998; the next pair: 0.860)."""
 _MIN_STD = 1e-3
-
-Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

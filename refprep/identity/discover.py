@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from refprep.identity.groups import link_voices
-
-Matrix = npt.NDArray[np.float64]
+from refprep.types import Matrix
 
 
 @dataclass(frozen=True, slots=True)

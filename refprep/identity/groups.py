@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-Matrix = npt.NDArray[np.float64]
+from refprep.types import Matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

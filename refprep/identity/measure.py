@@ -8,9 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refprep.identity.verifier import Verifier
-from refprep.types import Identity, Span, Voiceprint
-
-Matrix = npt.NDArray[np.float64]
+from refprep.types import Identity, Matrix, Span, Voiceprint
 
 
 def centroid(prints: Sequence[Voiceprint]) -> Matrix | None:

@@ -12,14 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from refprep.errors import UsageError
 from refprep.identity.calibration import Calibration
 from refprep.protocols import SpeakerEncoder
-from refprep.types import Clip, Span, Voiceprint
-
-Matrix = npt.NDArray[np.float64]
+from refprep.types import Clip, Matrix, Span, Voiceprint
 
 _MARGIN_COSINE = 0.05  # cosines of one voice vary by about that much between sentences of 3 s and more
 _MARGIN_NORMED = 1.0  # one standard deviation of the cohort: about as much

@@ -17,9 +17,7 @@ from refprep.manifest import Utterance
 from refprep.pipeline.candidate import Candidate, NoVoiceError
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.listen import Listener
-from refprep.types import IdentityCase, Voiceprint
-
-Matrix = npt.NDArray[np.float64]
+from refprep.types import IdentityCase, Matrix, Voiceprint
 
 # With this much speech of a second voice beside the first, which one is meant is a guess.
 _RIVAL_SHARE = 0.8

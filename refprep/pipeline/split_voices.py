@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from refprep.identity.discover import discover_speakers
 from refprep.identity.verifier import Verifier
-from refprep.types import Voiceprint
+from refprep.types import Matrix, Voiceprint
 
 MAX_COMPARED = 2000
 """Utterances that are held against each other; more, and the scores of all pairs alone take hundreds of megabytes."""
-
-Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Every noun is frozen. Arrays are read-only, and a noun that holds one compares b
 the generated ``==`` would raise on an array. Integers are stored, seconds derived.
 """
 
-from refprep.types.arrays import Samples, Vector, freeze
+from refprep.types.arrays import Matrix, Samples, Vector, freeze
 from refprep.types.audio import AudioSource, Clip, Downmix, SampleFormat
 from refprep.types.consent import ConsentCase
 from refprep.types.identity import Admission, ClipVoices, Identity, IdentityCase, Voiceprint
@@ -41,6 +41,7 @@ __all__ = [
     "JoinedClip",
     "JoinedSilence",
     "LanguageCase",
+    "Matrix",
     "Origin",
     "QualityReport",
     "Reference",

@@ -13,6 +13,9 @@ Samples: TypeAlias = npt.NDArray[np.float32]
 Vector: TypeAlias = npt.NDArray[np.float32]
 """(D,) float32 of unit norm."""
 
+Matrix: TypeAlias = npt.NDArray[np.float64]
+"""(n, n) scores of pairs, or (n, D) vectors on their way to scores; float64."""
+
 
 def freeze(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The same float32 data, contiguous and read-only."""
