@@ -52,10 +52,7 @@ def measure_identity(
     if mean is not None:
         speech_s = np.array([[min(own.speech_s, sum(prints[i].speech_s for i in others))]])
         centroid_score = float(verifier.compare(_rows(own.vector), mean[None], speech_s=speech_s)[0, 0])
-        if len(own.windows):
-            window_scores = verifier.compare(own.window_vectors.astype(np.float64), mean[None])[:, 0]
-            at = int(np.argmin(window_scores))
-            worst_score, worst = float(window_scores[at]), own.windows[at]
+        worst_score, worst = worst_window(own, mean, verifier)
     return Identity(
         clip_id=own.clip_id,
         model=own.model,
@@ -67,6 +64,15 @@ def measure_identity(
         worst_window=worst,
         control_scores={name: verifier.score(own, c) for name, c in controls.items()},
     )
+
+
+def worst_window(print_: Voiceprint, mean: Matrix, verifier: Verifier) -> tuple[float | None, Span | None]:
+    """The window least like a mean direction, and its score; None and None without windows."""
+    if not print_.windows:
+        return None, None
+    scores = verifier.compare(print_.window_vectors.astype(np.float64), mean[None])[:, 0]
+    at = int(np.argmin(scores))
+    return float(scores[at]), print_.windows[at]
 
 
 def _rows(vector: npt.NDArray[np.float32]) -> Matrix:

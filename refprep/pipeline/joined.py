@@ -7,14 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refprep.identity.measure import centroid
+from refprep.identity.measure import centroid, worst_window
 from refprep.identity.verifier import Verifier
 from refprep.linter.registry import all_rules
 from refprep.linter.rule import Finding, Severity
 from refprep.linter.run import run_rules
 from refprep.pipeline.decode import pcm_sha256
 from refprep.pipeline.listen import Listener
-from refprep.types import AudioSource, Clip, Downmix, Reference, Span, TextCheck, Verdict, Voiceprint
+from refprep.types import (
+    AudioSource,
+    Clip,
+    Downmix,
+    Identity,
+    IdentityCase,
+    Reference,
+    Span,
+    TextCheck,
+    Verdict,
+    Voiceprint,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,19 +76,13 @@ def check_joined(
     worst: Span | None = None
     limit = verifier.window_threshold
     if mean is not None:
-        whole = verifier.embed(clip, listener.speech(clip))
-        if len(whole.windows):
-            scores = verifier.compare(whole.window_vectors.astype(np.float64), mean[None])[:, 0]
-            at = int(np.argmin(scores))
-            lowest, worst = float(scores[at]), whole.windows[at]
-            if limit is not None and lowest < limit:
-                findings += _changed_voice(lowest, limit, worst, verifier)
+        lowest, worst = worst_window(verifier.embed(clip, listener.speech(clip)), mean, verifier)
+        findings += _voice_findings(lowest, worst, verifier)
     return JoinedCheck(text, lowest, worst, limit, tuple(findings))
 
 
-def _changed_voice(lowest: float, limit: float, worst: Span, verifier: Verifier) -> tuple[Finding, ...]:
-    from refprep.types import Identity, IdentityCase
-
+def _voice_findings(lowest: float | None, worst: Span | None, verifier: Verifier) -> tuple[Finding, ...]:
+    """What the rules say of the worst window; pairs and controls were asked about clip by clip."""
     identity = Identity(
         clip_id="reference",
         model=verifier.model,
@@ -88,7 +93,7 @@ def _changed_voice(lowest: float, limit: float, worst: Span, verifier: Verifier)
         min_window_score=lowest,
         worst_window=worst,
     )
-    case = IdentityCase(identity, True, verifier.threshold, limit, verifier.min_margin)
+    case = IdentityCase(identity, True, verifier.threshold, verifier.window_threshold, verifier.min_margin)
     return run_rules([case], all_rules(), path="reference.wav")
 
 
