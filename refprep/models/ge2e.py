@@ -43,8 +43,9 @@ import torchaudio
 from refprep.dsp.highpass import high_pass
 from refprep.dsp.levels import rms_dbfs
 from refprep.errors import BackendError
-from refprep.models.precision import exact_fp32, fill, read_checkpoint
+from refprep.models.torch_checkpoint import fill, read_checkpoint
 from refprep.models.windows import gather_speech, make_voiceprint
+from refprep.precision import exact_fp32
 from refprep.types import Clip, Samples, Span, Voiceprint
 from refprep.units import db_to_gain
 

@@ -24,7 +24,7 @@ import torch
 
 from refprep.errors import BackendError
 from refprep.models.hyperparams import TAG, read_hyperparams
-from refprep.models.precision import fill, read_checkpoint
+from refprep.models.torch_checkpoint import fill, read_checkpoint
 from refprep.models.waveform_encoder import ENCODER_SAMPLE_RATE_HZ, WaveformEncoder
 
 ECAPA_TAG = "!new:speechbrain.lobes.models.ECAPA_TDNN.ECAPA_TDNN"

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from refprep.models.precision import exact_fp32
 from refprep.models.windows import gather_speech, make_voiceprint, window_ranges
+from refprep.precision import exact_fp32
 from refprep.types import Clip, Samples, Span, Voiceprint
 from refprep.units import seconds_to_samples
 

@@ -11,6 +11,16 @@ from refprep.types.identity import Admission, ClipVoices, Identity, IdentityCase
 from refprep.types.reference import JoinedClip, JoinedSilence, Reference
 from refprep.types.signal import ClipEdge, ClipEdges, QualityReport, SnrMethod
 from refprep.types.span import Span
+from refprep.types.synthesis import (
+    GREEDY,
+    CloneMode,
+    GeneratedCodes,
+    SamplingParams,
+    SpeechRequest,
+    StopReason,
+    SynthesisResult,
+    VoicePrompt,
+)
 from refprep.types.text import (
     Alignment,
     Coverage,
@@ -25,6 +35,7 @@ from refprep.types.text import (
 )
 
 __all__ = [
+    "GREEDY",
     "Admission",
     "Alignment",
     "AudioSource",
@@ -32,10 +43,12 @@ __all__ = [
     "ClipEdge",
     "ClipEdges",
     "ClipVoices",
+    "CloneMode",
     "ConsentCase",
     "Coverage",
     "Downmix",
     "FaultKind",
+    "GeneratedCodes",
     "Identity",
     "IdentityCase",
     "JoinedClip",
@@ -47,13 +60,18 @@ __all__ = [
     "Reference",
     "SampleFormat",
     "Samples",
+    "SamplingParams",
     "SnrMethod",
     "Span",
+    "SpeechRequest",
+    "StopReason",
+    "SynthesisResult",
     "TextCheck",
     "TextFault",
     "Transcript",
     "Vector",
     "Verdict",
+    "VoicePrompt",
     "Voiceprint",
     "Word",
     "freeze",

@@ -15,8 +15,8 @@ PACKAGE = ROOT / "refprep"
 # A part imports from layers above its own line. Within a line the parts stand beside each other; the few that do
 # import a neighbour are listed.
 LAYERS = (
-    ("types", "units", "errors", "alone", "atomic", "memory", "environment"),
-    ("protocols", "config", "manifest", "text", "dsp"),
+    ("types", "units", "errors", "alone", "atomic", "memory", "environment", "precision"),
+    ("protocols", "config", "manifest", "text", "dsp", "engine"),
     ("linter", "identity"),
     ("pipeline",),
     ("models", "voice", "utterances", "report", "bench", "measure", "fix"),
@@ -25,7 +25,7 @@ LAYERS = (
     ("cli",),
     ("__main__",),
 )
-NEIGHBOURS = {("alone", "errors"), ("atomic", "errors"), ("voice", "report")}
+NEIGHBOURS = {("alone", "errors"), ("atomic", "errors"), ("precision", "errors"), ("voice", "report")}
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 # `refprep/__init__.py` names what is public: it may point anywhere, and others take only the version from it.
 FACADE = "refprep"
@@ -129,8 +129,8 @@ def test_only_the_command_line_uses_typer():
 @pytest.mark.parametrize(
     ("library", "homes"),
     [
-        ("torch", {"models", "cli"}),
-        ("transformers", {"models"}),
+        ("torch", {"engine", "models", "precision", "cli"}),
+        ("transformers", {"engine", "models"}),
         ("speechbrain", {"models"}),
         ("faster_whisper", {"models"}),
         ("ctranslate2", {"models", "cli"}),

@@ -1,0 +1,81 @@
+"""A checkpoint in memory: configuration, talker with code predictor, tokenizer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from refprep.engine.config import (
+    CheckpointConfig,
+    GenerationDefaults,
+    read_config,
+    read_generation_defaults,
+)
+from refprep.engine.loader import fill, open_weights
+from refprep.engine.talker import Talker
+from refprep.engine.tokenizer import TextTokenizer, load_tokenizer
+from refprep.errors import DeviceError
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+"""Of the talker. float16 overflows in it: a port saw its cached decode degenerate."""
+
+
+class TalkerTree(nn.Module):
+    """Gives the talker its prefix in the checkpoint."""
+
+    def __init__(self, config: CheckpointConfig) -> None:
+        super().__init__()
+        self.talker = Talker(config.talker_config)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TalkerCheckpoint:
+    """What generation needs of a checkpoint; the codec is loaded beside it.
+
+    Attributes:
+        folder: It was read from.
+        config: Of config.json.
+        defaults: Of generation_config.json.
+        talker: With its code predictor, filled and prepared.
+        tokenizer: Of the text side.
+    """
+
+    folder: Path
+    config: CheckpointConfig
+    defaults: GenerationDefaults
+    talker: Talker
+    tokenizer: TextTokenizer
+
+
+def load_checkpoint(folder: Path, *, device: torch.device, dtype: torch.dtype) -> TalkerCheckpoint:
+    """Load everything of a checkpoint but codec and speaker encoder.
+
+    Args:
+        folder: With config.json, weights and tokenizer.
+        device: To put the weights on.
+        dtype: To cast them to.
+
+    Raises:
+        WeightsMissing: A file is not there.
+        BackendError: The files do not fit each other, or hold another model.
+        DeviceError: The device is out of memory.
+    """
+    config = read_config(folder)
+    weights = open_weights(folder)
+    tokenizer = load_tokenizer(folder, config)
+    with torch.device("meta"):
+        tree = TalkerTree(config)
+    try:
+        with torch.inference_mode():
+            fill(tree, weights, elsewhere=("speaker_encoder.",), dtype=dtype, device=device)
+            tree.talker.prepare()
+    except torch.OutOfMemoryError as error:
+        raise DeviceError(
+            f"{device} has too little memory for the weights",
+            where=str(folder),
+            fix="Use --device cpu, or free it.",
+        ) from error
+    return TalkerCheckpoint(folder, config, read_generation_defaults(folder), tree.talker, tokenizer)
