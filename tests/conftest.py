@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,17 @@ def speech_pack() -> Path:
     if not name or not Path(name).is_dir():
         pytest.skip("REFPREP_SPEECH_PACK names no folder with the labelled speech pack")
     return Path(name)
+
+
+@pytest.fixture
+def one_torch_thread() -> Iterator[None]:
+    """Tiny models gain nothing from a second thread, and threads that wait for each other stall on a busy machine."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)

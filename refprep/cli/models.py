@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -101,6 +103,51 @@ def verify(
 def path(model_id: Annotated[str, typer.Argument(metavar="ID", help="A model that is here.")]) -> None:
     """Print the folder of a model; exit 3 when it is not here."""
     out(str(_store().path(model_id)))
+
+
+class RandomKind(enum.StrEnum):
+    """What a random checkpoint takes its voice from."""
+
+    BASE = "base"
+    CUSTOM_VOICE = "custom_voice"
+    VOICE_DESIGN = "voice_design"
+
+
+class RandomSize(enum.StrEnum):
+    """Published sizes of Qwen3-TTS."""
+
+    SMALL = "0.6b"
+    LARGE = "1.7b"
+
+
+class RandomShapes(enum.StrEnum):
+    """How large the networks of a random checkpoint are."""
+
+    TINY = "tiny"
+    REAL = "real"
+
+
+@app.command("random")
+def random_checkpoint(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new folder, or an earlier one of this command.")
+    ],
+    kind: Annotated[RandomKind, typer.Option(help="What the checkpoint follows.")] = RandomKind.BASE,
+    size: Annotated[RandomSize, typer.Option(help="Published size that it stands for.")] = RandomSize.SMALL,
+    shapes: Annotated[
+        RandomShapes,
+        typer.Option(help="tiny: a few megabytes, for tests; real: every tensor as large as published."),
+    ] = RandomShapes.TINY,
+    seed: Annotated[int, typer.Option(help="Another number is other weights.")] = 0,
+) -> None:
+    """Write a Qwen3-TTS checkpoint of RANDOM weights, for tests and speed measurements: it speaks noise."""
+    from refprep.engine.random_checkpoint import REAL, TINY, write_random_checkpoint
+
+    names = {RandomSize.SMALL: "0b6", RandomSize.LARGE: "1b7"}
+    presets = {RandomShapes.TINY: TINY, RandomShapes.REAL: REAL}
+    write_random_checkpoint(folder, kind.value, names[size], shapes=presets[shapes], seed=seed)
+    total = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+    out(f"{folder}: random weights, {shapes} {kind} {size}, {total / 1e6:.0f} MB; they speak noise")
 
 
 def _store(*, offline: bool = False) -> ModelStore:

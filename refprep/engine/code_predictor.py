@@ -101,6 +101,31 @@ class CodePredictor(nn.Module):
                 fed = F.embedding(codes[-1], self._inputs[number + 1])[:, None]
         return torch.stack(codes, dim=1)
 
+    def force(self, hidden: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+        """Logits of all 15 passes along given codes, in one pass.
+
+        Args:
+            hidden: (frames, talker width), the states whose logits gave the first codes.
+            codes: (frames, 16) int64.
+
+        Returns:
+            (frames, 15, codebook) float32.
+        """
+        assert self._rotary is not None, "prepare() comes first"
+        fed = [self.small_to_mtp_projection(hidden)]
+        fed += [F.embedding(codes[:, n], table) for n, table in enumerate(self._inputs)]
+        x = torch.stack(fed, dim=1)
+        out = run_layers(
+            self.model.layers,
+            self.model.norm,
+            x,
+            self._rotary,
+            self.empty_cache(len(codes)),
+            Window.prefix(x.shape[1]),
+        )
+        heads = [head(out[:, number + 1]).float() for number, head in enumerate(self.lm_head)]
+        return torch.stack(heads, dim=1)
+
     def _pass(self, fed: torch.Tensor, number: int, cache: KVCache) -> torch.Tensor:
         """(batch, tokens, hidden) to the (batch, codebook) float32 logits of head ``number``."""
         assert self._rotary is not None, "prepare() comes first"

@@ -78,7 +78,7 @@ def _open_shards(folder: Path, index: Path) -> WeightFiles:
     try:
         listed = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
         files = {str(name): folder / str(shard) for name, shard in listed.items()}
-    except (OSError, ValueError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BackendError(f"it is no index of shards: {error!r}", where=str(index), fix=_FIX) from error
     present: dict[str, Path] = {}
     for shard in sorted(set(files.values())):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
@@ -18,6 +18,7 @@ from refprep.engine.loader import fill, open_weights
 from refprep.engine.talker import Talker
 from refprep.engine.tokenizer import TextTokenizer, load_tokenizer
 from refprep.errors import DeviceError
+from refprep.types import SamplingParams
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 """Of the talker. float16 overflows in it: a port saw its cached decode degenerate."""
@@ -48,6 +49,14 @@ class TalkerCheckpoint:
     defaults: GenerationDefaults
     talker: Talker
     tokenizer: TextTokenizer
+
+    @property
+    def sampling(self) -> SamplingParams:
+        """How the checkpoint's authors sample from it."""
+        names = {"subtalker_do_sample": "subtalker_dosample"}
+        return SamplingParams(
+            **{f.name: getattr(self.defaults, names.get(f.name, f.name)) for f in fields(SamplingParams)}
+        )
 
 
 def load_checkpoint(folder: Path, *, device: torch.device, dtype: torch.dtype) -> TalkerCheckpoint:

@@ -133,7 +133,7 @@ def filter_logits(logits: torch.Tensor, settings: Settings) -> torch.Tensor:
     if settings.cuts_top_p:
         rising, order = scores.sort(dim=-1)
         tail = rising.softmax(dim=-1).cumsum(dim=-1) <= 1.0 - settings.top_p[:, None]
-        tail[:, -1] = False  # the likeliest stays
+        tail[:, -1].zero_()  # the likeliest stays
         tail &= settings.top_p[:, None] < 1.0
         scores = scores.masked_fill(torch.zeros_like(tail).scatter(1, order, tail), -torch.inf)
     return scores

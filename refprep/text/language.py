@@ -148,6 +148,11 @@ def language_name(language: str) -> str:
     return f"{name} ({language})" if name else language
 
 
+def english_name(language: str) -> str:
+    """``Swedish`` for sv and sv-SE; what is no tag of a listed language comes back as it is."""
+    return _NAMES.get(primary_language(language), language)
+
+
 def script_of(character: str) -> str:
     """Script of a letter, such as ``Latin``, ``Cyrillic``, ``Han``, ``kana``; empty for what is no letter."""
     if not character.isalpha():
