@@ -148,7 +148,8 @@ def _reports(measured: Iterable[tuple[Utterance, Measurement]], judge: Judge) ->
 
 
 def _report(utterance: Utterance, found: Measurement, judge: Judge) -> FileReport:
-    findings, num_known = judge.judge(utterance, found.nouns(), found.source)
+    nouns = [*found.nouns(), *_voice_codes(utterance.audio)]
+    findings, num_known = judge.judge(utterance, nouns, found.source)
     return FileReport(
         utterance=utterance,
         findings=findings,
@@ -160,6 +161,15 @@ def _report(utterance: Utterance, found: Measurement, judge: Judge) -> FileRepor
         models=found.models,
         num_known=num_known,
     )
+
+
+def _voice_codes(audio: Path) -> Iterator[object]:
+    """What a built voice's ``codes`` folder holds; nothing for other audio, and nothing is imported for it."""
+    folder = audio.parent
+    if audio.name == "reference.wav" and (folder / "codes").is_dir() and (folder / "voice.json").is_file():
+        from refprep.voice.code_files import code_nouns
+
+        yield from code_nouns(folder, audio)
 
 
 class PairLinter:

@@ -7,6 +7,7 @@ RefprepError                     exit 2   the call cannot be carried out as writ
 ├── AudioDecodeError                      a file that is no audio, is cut short, holds NaN, ...
 ├── TextInputError                        a text file that is not UTF-8, or holds no words
 ├── NoReferenceError             exit 1   no admissible reference exists among the clips
+├── UncoveredReferenceError      exit 1   a reference whose text is not what its audio says
 ├── NoUtteranceError             exit 1   no utterance of a recording is complete
 └── MachineError                 exit 3   this machine or a remote service failed
     ├── WeightsMissing                    a model that was not pulled yet
@@ -70,6 +71,12 @@ class TextInputError(RefprepError):
 
 class NoReferenceError(RefprepError):
     """No set of the given clips makes an admissible reference."""
+
+    exit_code = 1
+
+
+class UncoveredReferenceError(RefprepError):
+    """A reference whose text and audio differ: a talker in context would run away with it."""
 
     exit_code = 1
 

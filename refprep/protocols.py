@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from refprep.types import Alignment, Clip, Span, Transcript, Voiceprint
+import numpy as np
+import numpy.typing as npt
+
+from refprep.types import (
+    Alignment,
+    Clip,
+    CodeMatrix,
+    EncoderFacts,
+    Samples,
+    Span,
+    SpeechRequest,
+    StopReason,
+    SynthesisResult,
+    Transcript,
+    Voiceprint,
+)
 
 
 class VoiceActivity(Protocol):
@@ -88,5 +103,100 @@ class SpeakerEncoder(Protocol):
 
         Raises:
             AudioDecodeError: The clip holds too little speech to embed.
+        """
+        ...
+
+
+class SynthesisGuard(Protocol):
+    """Watches one synthesis and may end it."""
+
+    def on_frame(self, frame: npt.NDArray[np.int32], eos_rank: int) -> StopReason | None:
+        """Take a frame of codes and how many ids were likelier than EOS; a reason stops the synthesis."""
+        ...
+
+    def on_audio(self, samples: Samples) -> StopReason | None:
+        """Take decoded samples, in order; a reason stops the synthesis."""
+        ...
+
+
+class Synthesizer(Protocol):
+    """Speaks."""
+
+    @property
+    def name(self) -> str:
+        """Of the model, as records call it."""
+        ...
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Of what it gives."""
+        ...
+
+    def check(self, request: SpeechRequest) -> None:
+        """Refuse what it cannot do, before anything runs.
+
+        Raises:
+            UsageError: Names what does not fit.
+        """
+        ...
+
+    def speak(
+        self,
+        requests: Sequence[SpeechRequest],
+        guards: Sequence[SynthesisGuard | None] | None = None,
+        on_step: Callable[[], None] | None = None,
+    ) -> list[SynthesisResult]:
+        """Speak all requests; results are in their order.
+
+        Args:
+            requests: What to say, with the budget of each.
+            guards: One a request, or None.
+            on_step: Called now and then, for progress.
+        """
+        ...
+
+    def stream(
+        self, request: SpeechRequest, guard: SynthesisGuard | None = None
+    ) -> Iterator[Samples | SynthesisResult]:
+        """Samples as they are decoded, then the result."""
+        ...
+
+
+class ReferenceEncoder(Protocol):
+    """Turns a reference into what a talker takes: codes and a speaker embedding, in float32."""
+
+    @property
+    def name(self) -> str:
+        """Of the checkpoint, for messages."""
+        ...
+
+    @property
+    def facts(self) -> EncoderFacts:
+        """Everything on the encoder's side that decides what comes out."""
+        ...
+
+    def encode(self, samples: Samples) -> CodeMatrix:
+        """Codes of a whole reference.
+
+        Args:
+            samples: (T,) float32 mono at 24 kHz.
+
+        Returns:
+            (ceil(T / 1920), codebooks) int32, codebook 0 first.
+
+        Raises:
+            UsageError: Samples, or weights, that may not be encoded.
+            MachineError: The weights are missing, or the device failed.
+        """
+        ...
+
+    def embed(self, samples: Samples) -> npt.NDArray[np.float32]:
+        """Speaker embedding of a whole reference: (D,) float32, not normalised.
+
+        Args:
+            samples: (T,) float32 mono at 24 kHz.
+
+        Raises:
+            UsageError, MachineError: As ``encode`` does.
         """
         ...

@@ -16,14 +16,20 @@ from refprep.cli import (
     bench,
     bench_builds,
     bench_identity,
+    bench_parity,
     bench_select,
+    bench_synth,
     build,
+    cache,
     calibrate,
+    clone,
     doctor,
+    encode,
     explain,
     export,
     lint,
     models,
+    score,
     split,
     transcribe,
     verify,
@@ -62,14 +68,20 @@ app.command("build")(build.build)
 app.command("calibrate")(calibrate.calibrate)
 app.command("split")(split.split)
 app.command("verify")(verify.verify)
+app.command("encode")(encode.encode)
+app.command("clone")(clone.clone)
+app.command("score")(score.score)
 app.command("export")(export.export)
 app.command("transcribe")(transcribe.transcribe)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
 app.add_typer(models.app, name="models")
+app.add_typer(cache.app, name="cache")
 bench.app.command("identity")(bench_identity.identity)
 bench.app.command("builds")(bench_builds.builds)
 bench.app.command("select")(bench_select.select)
+bench.app.command("parity")(bench_parity.parity)
+bench.app.command("synth")(bench_synth.synth)
 app.add_typer(bench.app, name="bench")
 
 

@@ -18,7 +18,7 @@ def verify(
     ],
     format: FormatOption = Format.TEXT,  # noqa: A002  # the option's name
 ) -> None:
-    """Check hashes and the bit-identity of every joined clip. Exit 1 when anything differs."""
+    """Check hashes, the bit-identity of every joined clip, and codes against their key. Exit 1 when anything differs."""
     from refprep.voice import verify_voice
 
     results = [(folder, verify_voice(folder)) for folder in voices]
@@ -28,6 +28,7 @@ def verify(
             "voice": str(folder),
             "ok": not result.problems,
             "clips": result.num_clips,
+            "codes": result.num_codes,
             "problems": [{"about": about, "what": what} for about, what in result.problems],
             "notes": list(result.notes),
         }
@@ -45,6 +46,7 @@ def verify(
             for note in result.notes:
                 out(f"{folder}: note: {note}")
             if not result.problems:
-                out(f"{folder}: {result.num_clips} clips, every sample as it was")
+                codes = f"; codes whole: {result.num_codes}" if result.num_codes else ""
+                out(f"{folder}: {result.num_clips} clips, every sample as it was{codes}")
     if any(result.problems for _, result in results):
         raise typer.Exit(1)

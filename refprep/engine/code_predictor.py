@@ -17,9 +17,9 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.config import PredictorConfig
-from refprep.engine.decoder import DecoderLayer, Rotary, run_layers
+from refprep.engine.decoder import DecoderLayer, Rotary, prepare_layers, run_layers
 from refprep.engine.kv_cache import KVCache, Window
-from refprep.engine.layers import RMSNorm, rotary_table
+from refprep.engine.layers import Embedding, RMSNorm, rotary_table
 
 Chooser = Callable[[torch.Tensor, int], torch.Tensor]
 """From (batch, codebook) float32 logits and a codebook's number (1 .. 15) to (batch,) int64 codes."""
@@ -32,7 +32,7 @@ class PredictorModel(nn.Module):
         super().__init__()
         passes = config.num_code_groups - 1
         self.codec_embedding = nn.ModuleList(
-            nn.Embedding(config.vocab_size, talker_width) for _ in range(passes)
+            Embedding(config.vocab_size, talker_width) for _ in range(passes)
         )
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_hidden_layers))
         self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
@@ -53,19 +53,31 @@ class CodePredictor(nn.Module):
             self.small_to_mtp_projection = nn.Linear(talker_width, config.hidden_size)
         self._inputs: list[torch.Tensor] = []
         self._rotary: Rotary | None = None
+        self._passes: list[tuple[Rotary, Window, torch.Tensor]] = []
 
     def prepare(self, first_table: torch.Tensor) -> None:
-        """Project the embedding tables and compute the rotary table; call once after the weights are filled.
+        """Project the embedding tables, and lay out what each pass reads; call once after the weights are filled.
 
         Args:
             first_table: (talker vocab, talker width) of codebook 0, which the talker owns.
         """
         tables = [first_table, *(e.weight for e in self.model.codec_embedding[:-1])]
         self._inputs = [self.small_to_mtp_projection(t) for t in tables]
+        prepare_layers(self.model.layers)
         positions = torch.arange(self.config.num_code_groups, device=first_table.device)[None]
-        self._rotary = rotary_table(
-            positions, self.config.head_dim, self.config.rope_theta, first_table.dtype
+        cos, sin = (
+            table.transpose(1, 2)
+            for table in rotary_table(
+                positions, self.config.head_dim, self.config.rope_theta, first_table.dtype
+            )
         )
+        self._rotary = (cos, sin)
+        self._passes = []
+        for number, head in enumerate(self.lm_head):
+            start, end = (0, 2) if number == 0 else (number + 1, number + 2)
+            window = Window.prefix(2) if number == 0 else Window.next_token(start)
+            assert isinstance(head, nn.Linear)
+            self._passes.append(((cos[:, start:end], sin[:, start:end]), window, head.weight))
 
     def empty_cache(self, slots: int) -> KVCache:
         """A cache for the 16 positions of a frame."""
@@ -128,11 +140,6 @@ class CodePredictor(nn.Module):
 
     def _pass(self, fed: torch.Tensor, number: int, cache: KVCache) -> torch.Tensor:
         """(batch, tokens, hidden) to the (batch, codebook) float32 logits of head ``number``."""
-        assert self._rotary is not None, "prepare() comes first"
-        cos, sin = self._rotary
-        start, end = (0, 2) if number == 0 else (number + 1, number + 2)
-        window = Window.prefix(2) if number == 0 else Window.next_token(start)
-        table = (cos[:, :, start:end], sin[:, :, start:end])
+        table, window, head = self._passes[number]
         out = run_layers(self.model.layers, self.model.norm, fed, table, cache, window)
-        logits: torch.Tensor = self.lm_head[number](out[:, -1])
-        return logits.float()
+        return F.linear(out[:, -1], head).float()

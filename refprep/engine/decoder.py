@@ -1,8 +1,8 @@
 """A stack of decoder layers: the talker's backbone and the code predictor's are both this.
 
-name    shape                     meaning
-x       (batch, tokens, hidden)   model dtype
-cos     (batch, 1, tokens, D)     rotary table of the tokens' positions; ``sin`` alike
+name    shape                         meaning
+x       (batch, tokens, hidden)       model dtype
+cos     (batch or 1, tokens, 1, D)    rotary table of the tokens' positions; ``sin`` alike
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.config import DecoderShape
 from refprep.engine.kv_cache import KVCache, Window
-from refprep.engine.layers import RMSNorm, SwiGLU, rotate
+from refprep.engine.layers import RMSNorm, SwiGLU, joined, rms_norm, rotate
 
 Rotary = tuple[torch.Tensor, torch.Tensor]
 
 
 class Attention(nn.Module):
-    """Grouped-query attention with an RMSNorm on every head of queries and keys, before rotary."""
+    """Grouped-query attention with an RMSNorm on every head of queries and keys, before rotary.
+
+    One product gives queries, keys and values; queries and keys are normalised and turned together.
+    """
 
     def __init__(self, shape: DecoderShape) -> None:
         super().__init__()
@@ -32,31 +35,43 @@ class Attention(nn.Module):
         self.o_proj = nn.Linear(wide, shape.hidden_size, bias=False)
         self.q_norm = RMSNorm(self.head_dim, shape.rms_norm_eps)
         self.k_norm = RMSNorm(self.head_dim, shape.rms_norm_eps)
+        self._projection: torch.Tensor | None = None
+        self._norm: torch.Tensor | None = None
+
+    def prepare(self) -> None:
+        """Join what reads the same input; call once after the weights are filled."""
+        self._projection = joined(self.q_proj, self.k_proj, self.v_proj)
+        rows = [self.q_norm.weight] * self.num_heads + [self.k_norm.weight] * self.num_kv_heads
+        self._norm = torch.stack([row.detach() for row in rows])
 
     def forward(
         self, x: torch.Tensor, rotary: Rotary, keys: torch.Tensor, values: torch.Tensor, window: Window
     ) -> torch.Tensor:
         """Attend; ``keys`` and ``values`` are this layer's (batch, kv heads, capacity, D), written in place."""
+        assert self._projection is not None, "prepare() comes first"
+        assert self._norm is not None, "prepare() comes first"
         batch, tokens, _ = x.shape
-        split = (batch, tokens, -1, self.head_dim)
-        q = rotate(self.q_norm(self.q_proj(x).view(split)).transpose(1, 2), *rotary)
-        k = rotate(self.k_norm(self.k_proj(x).view(split)).transpose(1, 2), *rotary)
-        v = self.v_proj(x).view(split).transpose(1, 2)
+        wide, narrow = self.num_heads, self.num_kv_heads
+        heads = F.linear(x, self._projection).view(batch, tokens, -1, self.head_dim)
+        turned, v = heads.split_with_sizes((wide + narrow, narrow), dim=2)
+        turned = rotate(rms_norm(turned, self._norm, self.q_norm.eps), *rotary)
+        q, k = turned.transpose(1, 2).split_with_sizes((wide, narrow), dim=1)
         window.write(keys, k)
-        window.write(values, v)
+        window.write(values, v.transpose(1, 2))
         if tokens == 1:
-            heads = self._attend_one(q, keys[:, :, : window.limit], values[:, :, : window.limit], window.mask)
+            limit = window.limit
+            found = self._attend_one(q, keys[:, :, :limit], values[:, :, :limit], window.mask)
         else:
-            heads = F.scaled_dot_product_attention(q, k, v, is_causal=window.is_causal, enable_gqa=True)
-        out: torch.Tensor = self.o_proj(heads.transpose(1, 2).reshape(batch, tokens, -1))
-        return out
+            v = v.transpose(1, 2)
+            found = F.scaled_dot_product_attention(q, k, v, is_causal=window.is_causal, enable_gqa=True)
+        return F.linear(found.transpose(1, 2).reshape(batch, tokens, -1), self.o_proj.weight)
 
     def _attend_one(
         self, q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
     ) -> torch.Tensor:
         """One token a row: the query heads of a group see the same keys, so they are its rows, and nothing is copied."""
         batch = q.shape[0]
-        grouped = q.view(batch, self.num_kv_heads, -1, self.head_dim)
+        grouped = q.reshape(batch, self.num_kv_heads, -1, self.head_dim)
         heads = F.scaled_dot_product_attention(grouped, keys, values, attn_mask=mask)
         return heads.reshape(batch, self.num_heads, 1, self.head_dim)
 
@@ -71,13 +86,25 @@ class DecoderLayer(nn.Module):
         self.post_attention_layernorm = RMSNorm(shape.hidden_size, shape.rms_norm_eps)
         self.mlp = SwiGLU(shape.hidden_size, shape.intermediate_size)
 
+    def prepare(self) -> None:
+        """Join matrices that read the same input; call once after the weights are filled."""
+        self.self_attn.prepare()
+        self.mlp.prepare()
+
     def forward(
         self, x: torch.Tensor, rotary: Rotary, keys: torch.Tensor, values: torch.Tensor, window: Window
     ) -> torch.Tensor:
         """(batch, tokens, hidden) to the same."""
-        x = x + self.self_attn(self.input_layernorm(x), rotary, keys, values, window)
-        out: torch.Tensor = x + self.mlp(self.post_attention_layernorm(x))
-        return out
+        # forward() by name: a frame is 100 layers of few operations, and hooks that nobody hangs in cost a fifth of it
+        x = x + self.self_attn.forward(self.input_layernorm.forward(x), rotary, keys, values, window)
+        return x + self.mlp.forward(self.post_attention_layernorm.forward(x))
+
+
+def prepare_layers(layers: nn.ModuleList) -> None:
+    """Prepare every layer of a stack, once, after the weights are filled."""
+    for layer in layers:
+        assert isinstance(layer, DecoderLayer)
+        layer.prepare()
 
 
 def run_layers(
@@ -85,7 +112,7 @@ def run_layers(
 ) -> torch.Tensor:
     """All layers and the final norm; the cache is written in place."""
     assert x.dtype is cache.keys.dtype, f"{x.dtype} states would be cached as {cache.keys.dtype}"
-    for number, layer in enumerate(layers):
-        x = layer(x, rotary, cache.keys[number], cache.values[number], window)
-    out: torch.Tensor = norm(x)
-    return out
+    # unbind: one call for all layers' views
+    for layer, keys, values in zip(layers, cache.keys.unbind(), cache.values.unbind(), strict=True):
+        x = layer.forward(x, rotary, keys, values, window)
+    return norm.forward(x)

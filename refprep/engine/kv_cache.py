@@ -82,13 +82,13 @@ class Window:
             is_exact: Every position is ``limit - 1``, so that nothing needs to be masked.
         """
         if is_exact:
-            return cls(positions, limit)
+            return cls.next_token(limit - 1)
         seen = torch.arange(limit, device=positions.device) <= positions[:, None]
         return cls(positions, limit, seen[:, None, None, :])
 
     def write(self, store: torch.Tensor, new: torch.Tensor) -> None:
         """Put (batch, heads, tokens, D) into one layer's (batch, heads, capacity, D)."""
         if isinstance(self.at, slice):
-            store[:, :, self.at] = new
+            store[:, :, self.at].copy_(new)
         else:
             store[torch.arange(new.shape[0], device=new.device), :, self.at] = new[:, :, 0]

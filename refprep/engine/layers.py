@@ -3,7 +3,7 @@
 name      shape                        meaning
 x         (batch, length, width)       hidden states, model dtype
 heads     (batch, heads, length, D)    queries, keys or values
-cos, sin  (batch or 1, 1, length, D)   rotary table, model dtype, computed in float32
+cos, sin  (batch or 1, 1, length, D)   rotary table, model dtype, computed in float32; broadcast to the heads
 """
 
 from __future__ import annotations
@@ -25,8 +25,25 @@ class RMSNorm(nn.Module):
         """Normalise the last axis; the result has the dtype of ``x``."""
         if x.dtype is torch.float32:
             return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
-        # The cast to the model's dtype comes before the weight, as in the published code: in bf16 it rounds twice.
-        return self.weight * F.rms_norm(x.float(), self.weight.shape, None, self.eps).to(x.dtype)
+        return rms_norm(x, self.weight, self.eps)
+
+
+def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
+    """Normalise the last axis and multiply by a weight that broadcasts: one vector, or one a head."""
+    # The cast to the model's dtype comes before the weight, as in the published code: in bf16 it rounds twice.
+    return weight * F.rms_norm(x.float(), x.shape[-1:], None, eps).to(x.dtype)
+
+
+class Embedding(nn.Module):
+    """A table of rows. PyTorch's own draws its rows on the ``meta`` device, too, which imports 900 modules for it."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(rows, width))
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """(...) ids to (..., width)."""
+        return F.embedding(ids, self.weight)
 
 
 class SwiGLU(nn.Module):
@@ -37,11 +54,33 @@ class SwiGLU(nn.Module):
         self.gate_proj = nn.Linear(width, inner, bias=False)
         self.up_proj = nn.Linear(width, inner, bias=False)
         self.down_proj = nn.Linear(inner, width, bias=False)
+        self._widened: torch.Tensor | None = None
+
+    def prepare(self) -> None:
+        """Lay the two matrices that read the same input one below the other: one product instead of two.
+
+        Call it once after they are filled; without it they are used apart.
+        """
+        self._widened = joined(self.gate_proj, self.up_proj)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """(..., width) to (..., width)."""
-        hidden: torch.Tensor = self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
-        return hidden
+        if self._widened is None:
+            gate, up = self.gate_proj(x), self.up_proj(x)
+        else:
+            gate, up = F.linear(x, self._widened).chunk(2, dim=-1)
+        return F.linear(F.silu(gate) * up, self.down_proj.weight)
+
+
+def joined(*parts: nn.Linear | Embedding) -> torch.Tensor:
+    """The matrices of some modules as one; theirs become views of it, so nothing is held twice."""
+    whole = torch.cat([part.weight.detach() for part in parts])
+    start = 0
+    for part in parts:
+        end = start + part.weight.shape[0]
+        part.weight = nn.Parameter(whole[start:end], requires_grad=False)
+        start = end
+    return whole
 
 
 def rotary_table(
@@ -56,17 +95,15 @@ def rotary_table(
         dtype: Of the result; angles are computed in float32.
 
     Returns:
-        Two tensors of (batch, 1, length, head_dim).
+        Two tensors of (batch, 1, length, head_dim); the first half of the sines is negative, as ``rotate`` needs it.
     """
     steps = torch.arange(0, head_dim, 2, device=positions.device, dtype=torch.float32)
     inverse = 1.0 / (theta ** (steps / head_dim))
     angles = positions.float()[:, None, :, None] * inverse
-    angles = torch.cat((angles, angles), dim=-1)
-    return angles.cos().to(dtype), angles.sin().to(dtype)
+    cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)
+    return torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)
 
 
 def rotate(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     """Turn queries or keys by their positions: halves of the head are the pairs of the rotation."""
-    half = heads.shape[-1] // 2
-    turned = torch.cat((-heads[..., half:], heads[..., :half]), dim=-1)
-    return heads * cos + turned * sin
+    return heads * cos + heads.roll(heads.shape[-1] // 2, dims=-1) * sin

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from refprep.engine.config import (
+    RANDOM_LABEL,
     CheckpointConfig,
     GenerationDefaults,
     read_config,
@@ -49,6 +50,11 @@ class TalkerCheckpoint:
     defaults: GenerationDefaults
     talker: Talker
     tokenizer: TextTokenizer
+
+    @property
+    def has_random_weights(self) -> bool:
+        """Whether `refprep models random` wrote it: it speaks noise, and says so wherever its output is shown."""
+        return (self.folder / RANDOM_LABEL).is_file()
 
     @property
     def sampling(self) -> SamplingParams:

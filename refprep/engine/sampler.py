@@ -75,6 +75,7 @@ class Settings:
         max_top_k: Largest ``top_k``, known without a look at the device.
         cuts_top_p: Whether any ``top_p`` is below 1.
         draws: Whether any request samples.
+        is_even: Whether all requests sample, with one ``top_k``: then nothing is chosen row by row.
     """
 
     is_sampled: torch.Tensor
@@ -84,6 +85,7 @@ class Settings:
     max_top_k: int
     cuts_top_p: bool
     draws: bool
+    is_even: bool
 
     @classmethod
     def of(
@@ -101,6 +103,7 @@ class Settings:
             max(top_k),
             min(top_p) < 1.0,
             any(sampled),
+            all(sampled) and len(set(top_k)) == 1,
         )
 
     def rows(self, which: slice) -> Settings:
@@ -113,6 +116,7 @@ class Settings:
             self.max_top_k,
             self.cuts_top_p,
             self.draws,
+            self.is_even,
         )
 
 
@@ -127,8 +131,11 @@ def filter_logits(logits: torch.Tensor, settings: Settings) -> torch.Tensor:
     scores = logits / settings.temperature[:, None]
     if settings.max_top_k:
         best = scores.topk(settings.max_top_k, dim=-1).values
-        kth = best.gather(1, (settings.top_k - 1).clamp(min=0)[:, None])
-        kth = kth.masked_fill(settings.top_k[:, None] == 0, -torch.inf)
+        if settings.is_even:
+            kth = best[:, -1:]
+        else:
+            kth = best.gather(1, (settings.top_k - 1).clamp(min=0)[:, None])
+            kth = kth.masked_fill(settings.top_k[:, None] == 0, -torch.inf)
         scores = scores.masked_fill(scores < kth, -torch.inf)
     if settings.cuts_top_p:
         rising, order = scores.sort(dim=-1)
@@ -149,8 +156,7 @@ def draw(scores: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
 
 def choose(logits: torch.Tensor, settings: Settings, uniform: torch.Tensor) -> torch.Tensor:
     """(batch,) int64 ids: drawn where a request samples, the likeliest where it does not."""
-    likeliest = logits.argmax(dim=-1)
     if not settings.draws:
-        return likeliest
+        return logits.argmax(dim=-1)
     drawn = draw(filter_logits(logits, settings), uniform)
-    return torch.where(settings.is_sampled, drawn, likeliest)
+    return drawn if settings.is_even else torch.where(settings.is_sampled, drawn, logits.argmax(dim=-1))

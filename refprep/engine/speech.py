@@ -18,9 +18,10 @@ import torch
 
 from refprep.engine.codec import CodecDecoder, CodecState, load_codec_decoder
 from refprep.engine.engine import Engine
-from refprep.engine.model import TalkerCheckpoint, load_checkpoint
+from refprep.engine.model import DTYPES, TalkerCheckpoint, load_checkpoint
 from refprep.engine.prompt import check_request
 from refprep.engine.request import Frame
+from refprep.errors import UsageError
 from refprep.types import (
     CloneMode,
     GeneratedCodes,
@@ -199,14 +200,26 @@ class SpeechEngine:
 
 
 def load_speech_engine(
-    folder: Path, *, device: torch.device, dtype: torch.dtype, max_batch: int = 8
+    folder: Path, *, device: torch.device | str, dtype: torch.dtype | str, max_batch: int = 8
 ) -> SpeechEngine:
     """Load a checkpoint and the decoder of its codec; the codec stays in float32.
 
+    Args:
+        folder: Of the checkpoint.
+        device: ``cpu`` or ``cuda``.
+        dtype: Of the talker: ``float32`` or ``bfloat16``.
+        max_batch: Requests that run side by side.
+
     Raises:
+        UsageError: A dtype that the talker is not run in.
         WeightsMissing: A file is not there.
         BackendError: The files do not fit each other, or hold another model.
         DeviceError: The device is out of memory.
     """
-    checkpoint = load_checkpoint(folder, device=device, dtype=dtype)
+    if isinstance(dtype, str) and dtype not in DTYPES:
+        raise UsageError(
+            f"dtype {dtype!r} is unknown", where="--dtype", fix=f"Choose of {', '.join(DTYPES)}."
+        )
+    kind = DTYPES[dtype] if isinstance(dtype, str) else dtype
+    checkpoint = load_checkpoint(folder, device=torch.device(device), dtype=kind)
     return SpeechEngine(checkpoint, load_codec_decoder(folder, device), max_batch=max_batch)

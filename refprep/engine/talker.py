@@ -15,9 +15,9 @@ from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.code_predictor import CodePredictor
 from refprep.engine.config import TalkerConfig
-from refprep.engine.decoder import DecoderLayer, Rotary, run_layers
+from refprep.engine.decoder import DecoderLayer, Rotary, prepare_layers, run_layers
 from refprep.engine.kv_cache import KVCache, Window
-from refprep.engine.layers import RMSNorm, rotary_table
+from refprep.engine.layers import Embedding, RMSNorm, joined, rotary_table
 
 
 class TextProjection(nn.Module):
@@ -39,8 +39,8 @@ class TalkerModel(nn.Module):
 
     def __init__(self, config: TalkerConfig) -> None:
         super().__init__()
-        self.text_embedding = nn.Embedding(config.text_vocab_size, config.text_hidden_size)
-        self.codec_embedding = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.text_embedding = Embedding(config.text_vocab_size, config.text_hidden_size)
+        self.codec_embedding = Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_hidden_layers))
         self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
 
@@ -68,19 +68,14 @@ class Talker(nn.Module):
         return self.codec_head.weight.device
 
     def prepare(self) -> None:
-        """Lay the embedding tables of the 16 codebooks one below the other; call once after the weights are filled.
+        """Join what is read together; call once after the weights are filled.
 
-        A frame is then one look-up and one sum. The tables in the modules become views of the large one, so nothing
-        is held twice.
+        With the tables of the 16 codebooks one below the other, a frame is one look-up and one sum. The tables in the
+        modules become views of the large one, so nothing is held twice.
         """
-        embeddings = [self.model.codec_embedding, *self.code_predictor.model.codec_embedding]
-        table = torch.cat([e.weight.detach() for e in embeddings])
-        start = 0
-        for embedding in embeddings:
-            end = start + embedding.weight.shape[0]
-            embedding.weight = nn.Parameter(table[start:end], requires_grad=False)
-            start = end
+        table = joined(self.model.codec_embedding, *self.code_predictor.model.codec_embedding)
         self._frame_table = table
+        prepare_layers(self.model.layers)
         self.code_predictor.prepare(self.model.codec_embedding.weight)
         rows = [0] + [self.config.vocab_size + n * self._codebook for n in range(self._groups - 1)]
         self._first_rows = torch.tensor(rows, device=table.device)
@@ -121,7 +116,7 @@ class Talker(nn.Module):
             (batch, tokens, hidden) states after the final norm.
         """
         length = embeds.shape[1]
-        table = (rotary[0][None, None, :length], rotary[1][None, None, :length])
+        table = (rotary[0][None, :length, None], rotary[1][None, :length, None])
         return run_layers(self.model.layers, self.model.norm, embeds, table, cache, Window.prefix(length))
 
     def step(
@@ -150,5 +145,4 @@ class Talker(nn.Module):
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """(..., hidden) to (..., vocab) float32."""
-        out: torch.Tensor = self.codec_head(hidden)
-        return out.float()
+        return F.linear(hidden, self.codec_head.weight).float()

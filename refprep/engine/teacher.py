@@ -42,6 +42,4 @@ def force_codes(talker: Talker, prompt: TalkerPrompt, codes: torch.Tensor) -> Fo
     )
     states = talker.prefill(embeds[None], talker.rotary(len(embeds)), cache)[0]
     hidden = states[len(prompt.embeds) - 1 :]
-    return ForcedLogits(
-        hidden, talker.logits(hidden), talker.code_predictor.force(hidden[:-1], codes)
-    )
+    return ForcedLogits(hidden, talker.logits(hidden), talker.code_predictor.force(hidden[:-1], codes))

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from refprep.errors import ConfigError, UsageError
 
-ROLES = ("asr", "speaker", "vad", "speech")
+ROLES = ("asr", "speaker", "vad", "synthesis", "speech")
 RECORD_NAME = "record.json"
 """Written beside a model's files; so no model may carry a file of that name."""
 

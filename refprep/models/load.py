@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from refprep.config import ModelConfig
-from refprep.errors import DeviceError, WeightsMissing
+from refprep.errors import DeviceError, UsageError, WeightsMissing
 from refprep.models.store import ModelStore
 from refprep.models.vad import SileroVad
 from refprep.models.whisper import FasterWhisper
@@ -142,6 +142,28 @@ def model_hashes(config: ModelConfig, store: ModelStore) -> dict[str, dict[str, 
     """Model id -> file -> SHA-256, of the recogniser and the speaker encoder in use: what voice.json records."""
     names = (choose_asr(config, store), *choose_encoders(config))
     return {name: store.hashes(name) for name in names}
+
+
+def model_folder(model: str | Path, store: ModelStore) -> Path:
+    """Folder of a checkpoint that speaks.
+
+    Args:
+        model: Its id in the catalog, or a folder of the user's own.
+        store: Where models of the catalog are.
+
+    Raises:
+        UsageError: Neither an id nor a folder, or an id of another kind of model.
+        WeightsMissing: Not pulled, or damaged; the message names the command that gets it.
+    """
+    name = str(model)
+    if name in store.catalog and store.catalog[name].role != "synthesis":
+        speaking = ", ".join(m.id for m in store.catalog.values() if m.role == "synthesis")
+        raise UsageError(
+            f"it is a model of the role {store.catalog[name].role}, and speaks nothing",
+            where=name,
+            fix=f"Use one of {speaking}, or a folder.",
+        )
+    return store.path(name)
 
 
 def model_fingerprints(

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from refprep.identity.measure import centroid, worst_window
 from refprep.identity.verifier import Verifier
 from refprep.linter.registry import all_rules
 from refprep.linter.rule import Finding, Severity
 from refprep.linter.run import run_rules
-from refprep.pipeline.decode import pcm_sha256
 from refprep.pipeline.listen import Listener
+from refprep.pipeline.samples import clip_of
 from refprep.types import (
-    AudioSource,
     Clip,
-    Downmix,
     Identity,
     IdentityCase,
     Reference,
@@ -99,20 +95,9 @@ def _voice_findings(lowest: float | None, worst: Span | None, verifier: Verifier
 
 def reference_clip(reference: Reference) -> Clip:
     """A reference as a clip, for the stages that read clips."""
-    return Clip(
-        id=pcm_sha256(reference.samples, reference.sample_rate_hz),
-        source=AudioSource(
-            path="reference.wav",
-            file_sha256="",
-            container="wav",
-            codec=reference.sample_format.value.lower(),
-            sample_format=reference.sample_format,
-            num_channels=1,
-            declared_duration_s=reference.duration_s,
-            decoded_duration_s=reference.duration_s,
-            downmix=Downmix.NONE,
-            channel_peaks=(float(np.max(np.abs(reference.samples), initial=0.0)),),
-        ),
-        samples=reference.samples,
-        sample_rate_hz=reference.sample_rate_hz,
+    return clip_of(
+        reference.samples,
+        reference.sample_rate_hz,
+        path="reference.wav",
+        sample_format=reference.sample_format,
     )

@@ -10,7 +10,7 @@ from refprep.text.words import primary_language
 
 # A mark that ends a sentence, and quotes or brackets that close after it.
 _END = re.compile(r"""[.!?…؟।]+["'”’»)\]]*(?=\s)|[。！？]+[”’」』）]*|\n\s*\n""")
-_CLAUSE = re.compile(r"""[,;:،；，、：]+["'”’»)\]]*\s*|\s[–—-]+\s|\n""")
+_CLAUSE = re.compile(r"""[,;:]+["'”’»)\]]*\s|[،；，、：]+[”’」』）]*|\s[–—-]+\s|\n""")
 _INITIAL = re.compile(r"(?:^|[\s.(])[^\W\d_]\.$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
 _ORDINAL_LANGUAGES = frozenset({"de", "da", "nb", "no", "cs", "sk", "fi", "hu", "sl", "hr", "et"})

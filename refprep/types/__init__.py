@@ -6,9 +6,19 @@ the generated ``==`` would raise on an array. Integers are stored, seconds deriv
 
 from refprep.types.arrays import Matrix, Samples, Vector, freeze
 from refprep.types.audio import AudioSource, Clip, Downmix, SampleFormat
+from refprep.types.codes import CacheKey, CodeCacheEntry, CodeMatrix, CodesCase, DamagedCodes, EncoderFacts
 from refprep.types.consent import ConsentCase
 from refprep.types.identity import Admission, ClipVoices, Identity, IdentityCase, Voiceprint
 from refprep.types.reference import JoinedClip, JoinedSilence, Reference
+from refprep.types.score import (
+    LeakedWords,
+    OutputEdge,
+    OutputScore,
+    OutputWords,
+    TextScore,
+    VoiceWindow,
+    WordsFault,
+)
 from refprep.types.signal import ClipEdge, ClipEdges, QualityReport, SnrMethod
 from refprep.types.span import Span
 from refprep.types.synthesis import (
@@ -39,14 +49,20 @@ __all__ = [
     "Admission",
     "Alignment",
     "AudioSource",
+    "CacheKey",
     "Clip",
     "ClipEdge",
     "ClipEdges",
     "ClipVoices",
     "CloneMode",
+    "CodeCacheEntry",
+    "CodeMatrix",
+    "CodesCase",
     "ConsentCase",
     "Coverage",
+    "DamagedCodes",
     "Downmix",
+    "EncoderFacts",
     "FaultKind",
     "GeneratedCodes",
     "Identity",
@@ -54,8 +70,12 @@ __all__ = [
     "JoinedClip",
     "JoinedSilence",
     "LanguageCase",
+    "LeakedWords",
     "Matrix",
     "Origin",
+    "OutputEdge",
+    "OutputScore",
+    "OutputWords",
     "QualityReport",
     "Reference",
     "SampleFormat",
@@ -68,11 +88,14 @@ __all__ = [
     "SynthesisResult",
     "TextCheck",
     "TextFault",
+    "TextScore",
     "Transcript",
     "Vector",
     "Verdict",
     "VoicePrompt",
+    "VoiceWindow",
     "Voiceprint",
     "Word",
+    "WordsFault",
     "freeze",
 ]

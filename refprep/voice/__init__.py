@@ -5,6 +5,7 @@ voices/ana/
   reference.wav   the joined samples
   reference.txt   the text, word for word
   report.html     the same for people: one file, no network
+  codes/          codes and speaker embedding for each checkpoint that it was encoded for, copied from the cache
 """
 
 from refprep.voice.read import Voice, load_voice

@@ -7,6 +7,7 @@ from pathlib import Path
 
 SCHEMA_VERSION = 2
 VOICE_NAME, AUDIO_NAME, TEXT_NAME, REPORT_NAME = "voice.json", "reference.wav", "reference.txt", "report.html"
+CODES_NAME = "codes"
 
 
 def sha256_of_file(path: Path) -> str:

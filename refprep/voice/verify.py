@@ -14,7 +14,8 @@ from refprep.pipeline.decode import decode_file, pcm_sha256
 from refprep.pipeline.silence_policy import SilencePolicy
 from refprep.text.words import join_texts
 from refprep.types import Samples
-from refprep.voice.names import AUDIO_NAME, TEXT_NAME, VOICE_NAME, sha256_of_file
+from refprep.voice.code_files import code_problems, read_codes
+from refprep.voice.names import AUDIO_NAME, CODES_NAME, TEXT_NAME, VOICE_NAME, sha256_of_file
 from refprep.voice.read import Voice, load_voice
 
 
@@ -26,15 +27,17 @@ class Verification:
         problems: (what it is about, what is wrong): a clip's path, or a file of the voice.
         notes: Things that could not be checked, such as a source that is not on this machine.
         num_clips: Clips whose samples were compared.
+        num_codes: Entries of codes that were held against their key.
     """
 
     problems: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     num_clips: int
+    num_codes: int = 0
 
 
 def verify_voice(folder: str | Path) -> Verification:
-    """Prove that a voice is what was built: hashes, gaps, and every joined clip bit for bit.
+    """Prove that a voice is what was built: hashes, gaps, every joined clip bit for bit, and codes against their key.
 
     Where a source file is at hand its decoded samples are compared with the joined ones; where it is not, the joined
     ones are held against the recorded hash.
@@ -65,6 +68,10 @@ def _verify(voice: Voice) -> Verification:
     problems += _silence_problems(document, samples)
     for nested in document["nested"]:
         problems += _nested_problems(voice, nested, samples)
+    num_codes = 0
+    if samples is not None and (voice.folder / CODES_NAME).is_dir():
+        problems += code_problems(voice.folder, samples, document["audio"]["sample_rate_hz"])
+        num_codes = len(list(read_codes(voice.folder)))
     notes: list[str] = []
     for row in clips:
         problem, note = _verify_source(voice, row)
@@ -72,7 +79,7 @@ def _verify(voice: Voice) -> Verification:
             problems.append((row["path"], problem))
         if note:
             notes.append(f"{row['path']}: {note}")
-    return Verification(tuple(problems), tuple(notes), len(clips))
+    return Verification(tuple(problems), tuple(notes), len(clips), num_codes)
 
 
 def _text_problems(

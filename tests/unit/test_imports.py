@@ -17,15 +17,25 @@ PACKAGE = ROOT / "refprep"
 LAYERS = (
     ("types", "units", "errors", "alone", "atomic", "memory", "environment", "precision"),
     ("protocols", "config", "manifest", "text", "dsp", "engine"),
-    ("linter", "identity"),
-    ("pipeline",),
+    ("linter", "identity", "guard"),
+    ("pipeline", "backends"),
     ("models", "voice", "utterances", "report", "bench", "measure", "fix"),
-    ("export", "corpus"),
-    ("api", "api_build"),
+    ("export", "corpus", "scoring"),
+    ("cloning",),
+    ("api", "api_build", "api_score", "api_encode", "api_clone"),
     ("cli",),
     ("__main__",),
 )
-NEIGHBOURS = {("alone", "errors"), ("atomic", "errors"), ("precision", "errors"), ("voice", "report")}
+NEIGHBOURS = {
+    ("alone", "errors"),
+    ("atomic", "errors"),
+    ("precision", "errors"),
+    ("voice", "report"),
+    ("api_score", "api"),
+    ("api_score", "api_build"),
+    ("api_clone", "api"),
+    ("api_clone", "api_score"),
+}
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 # `refprep/__init__.py` names what is public: it may point anywhere, and others take only the version from it.
 FACADE = "refprep"
@@ -129,7 +139,7 @@ def test_only_the_command_line_uses_typer():
 @pytest.mark.parametrize(
     ("library", "homes"),
     [
-        ("torch", {"engine", "models", "precision", "cli"}),
+        ("torch", {"bench", "engine", "backends", "models", "precision", "cli"}),
         ("transformers", {"engine", "models"}),
         ("speechbrain", {"models"}),
         ("faster_whisper", {"models"}),

@@ -22,10 +22,13 @@ def test_the_public_names_are_pinned():
         "__version__",
         "build",
         "build_corpus",
+        "clone",
         "decode_file",
+        "encode_voice",
         "export_voice",
         "lint",
         "load_voice",
+        "score",
         "transcribe",
         "verify_voice",
     ]

@@ -15,7 +15,7 @@ from refprep.atomic import replace_folder
 from refprep.engine.codec.config import CodecConfig
 from refprep.engine.codec.decoder import DecoderNetwork
 from refprep.engine.codec.encoder import EncoderNetwork
-from refprep.engine.config import CheckpointConfig, ModelKind
+from refprep.engine.config import RANDOM_LABEL, CheckpointConfig, ModelKind
 from refprep.engine.json_config import typed
 from refprep.engine.model import TalkerTree
 from refprep.engine.random_checkpoint import configs
@@ -26,9 +26,6 @@ from refprep.engine.speaker import SpeakerConfig, SpeakerNetwork
 from refprep.errors import UsageError
 
 Tensors = Mapping[str, tuple[int, ...]]
-
-LABEL = "RANDOM_WEIGHTS.txt"
-"""A file that only these folders have; nothing else is replaced by one."""
 
 _LABEL_TEXT = """The weights in this folder are random numbers, written by refprep {arguments}.
 They are for tests and speed measurements: what this model says is noise.
@@ -65,7 +62,11 @@ def write_random_checkpoint(
         raise UsageError(
             f"no checkpoint is {kind!r} of size {size!r}", where=str(folder), fix=f"Use {known}."
         )
-    if folder.exists() and not (folder / LABEL).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+    if (
+        folder.exists()
+        and not (folder / RANDOM_LABEL).is_file()
+        and (not folder.is_dir() or any(folder.iterdir()))
+    ):
         raise UsageError(
             "it holds something other than a random checkpoint", where=str(folder), fix="Name a new folder."
         )
@@ -75,7 +76,7 @@ def write_random_checkpoint(
     config = configs.model_config(kind, size, own, tokenizer.control, tokenizer.assistant_id)
     with replace_folder(folder) as fresh:
         label = _LABEL_TEXT.format(arguments=f"(kind {kind}, size {size}, seed {seed})")
-        (fresh / LABEL).write_text(label, encoding="utf-8")
+        (fresh / RANDOM_LABEL).write_text(label, encoding="utf-8")
         _write_json(fresh / "config.json", config, indent=2)
         _write_json(fresh / "generation_config.json", configs.GENERATION, indent=2)
         _write_json(fresh / "vocab.json", tokenizer.vocab)

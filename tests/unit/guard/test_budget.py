@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from refprep.guard.budget import ALLOWANCE_S, MARGIN, frame_budget, reference_pace
 
-WORDS = st.lists(st.sampled_from("a reader walks slowly through every garden in 1984".split()), min_size=1, max_size=40)
+WORDS = st.lists(
+    st.sampled_from("a reader walks slowly through every garden in 1984".split()), min_size=1, max_size=40
+)
 
 
 @given(words=WORDS, pace=st.floats(1.5, 8.0), margin=st.floats(1.0, 4.0))
@@ -27,13 +29,23 @@ def test_a_budget_grows_with_the_text_and_shrinks_with_the_pace(words, pace, mar
 
 
 def test_a_number_counts_as_its_longest_reading():
-    written, spoken = (frame_budget(t, "en").expected_s for t in ("1984", "one thousand nine hundred and eighty-four"))
+    written, spoken = (
+        frame_budget(t, "en").expected_s for t in ("1984", "one thousand nine hundred and eighty-four")
+    )
     assert written >= 0.8 * spoken
 
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("你好，世界", "zh"), ("こんにちは", "ja"), ("안녕하세요", "ko"), ("привет, мир", "ru"), ("مرحبا بالعالم", "ar"), ("สวัสดี", "th"), ("!?", "")],
+    [
+        ("你好，世界", "zh"),
+        ("こんにちは", "ja"),
+        ("안녕하세요", "ko"),
+        ("привет, мир", "ru"),
+        ("مرحبا بالعالم", "ar"),
+        ("สวัสดี", "th"),
+        ("!?", ""),
+    ],
 )
 def test_every_script_has_a_budget(text, language):
     budget = frame_budget(text, language)
@@ -59,7 +71,9 @@ def test_no_labelled_clip_is_over_its_budget(speech_pack):
     count = 0
     for rows in readers.values():
         for reference, target in itertools.permutations(rows, 2):
-            pace = reference_pace(reference["transcript"], float(reference["duration_s"]), reference["language"])
+            pace = reference_pace(
+                reference["transcript"], float(reference["duration_s"]), reference["language"]
+            )
             budget = frame_budget(target["transcript"], target["language"], pace_per_s=pace)
             assert float(target["duration_s"]) <= budget.max_s, (reference["path"], target["path"])
             count += 1

@@ -164,7 +164,10 @@ def test_no_labelled_reading_is_stopped_and_every_runaway_behind_one_is(speech_p
         guard = RunawayGuard(budget)
         for number, frame in enumerate(codes):
             assert guard.on_frame(frame, 500) is None, (row["path"], guard.signs)
-            assert guard.on_audio(samples[number * 1920 : (number + 1) * 1920]) is None, (row["path"], guard.signs)
+            assert guard.on_audio(samples[number * 1920 : (number + 1) * 1920]) is None, (
+                row["path"],
+                guard.signs,
+            )
         endless = np.concatenate((codes, np.repeat(codes[-1:], 3000, axis=0)))
         frames, _ = run(endless, budget=budget)
         assert frames / 12.5 <= max(budget.max_s, len(codes) / 12.5) + 1.5

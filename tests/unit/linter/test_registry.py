@@ -7,10 +7,13 @@ import re
 from dataclasses import replace
 
 import pytest
+import test_rules_codes
 import test_rules_fit
 import test_rules_identity
 import test_rules_manifest
+import test_rules_output
 import test_rules_signal
+import test_rules_synthesis
 import test_rules_text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,26 +31,39 @@ from refprep.types import (
     AudioSource,
     ClipEdges,
     ClipVoices,
+    CodesCase,
     ConsentCase,
+    DamagedCodes,
     IdentityCase,
     LanguageCase,
+    OutputScore,
     QualityReport,
+    SynthesisResult,
     TextCheck,
 )
 
 RULES = all_rules()
 NOUNS = (
     RefprepError, Utterance, AudioSource, TextCheck, QualityReport, IdentityCase, Admission, SpeakerClaim, WaiverUse,
-    LanguageCase, ClipEdges, ClipVoices, ProfileCase, ConsentCase,
+    LanguageCase, ClipEdges, ClipVoices, ProfileCase, ConsentCase, OutputScore, CodesCase, DamagedCodes, SynthesisResult,
 )  # fmt: skip
 TOPICS = {
     "RP0": {RefprepError, AudioSource, ConsentCase},
     "RP1": {TextCheck, Utterance, LanguageCase},
     "RP2": {QualityReport},
+    "RP5": {CodesCase, DamagedCodes},
 }
 
 # A rule that is added needs a line in one of the tables: a value on which it fires and one on which it stays quiet.
-TABLES = (test_rules_text, test_rules_identity, test_rules_manifest, test_rules_fit)
+TABLES = (
+    test_rules_text,
+    test_rules_identity,
+    test_rules_manifest,
+    test_rules_codes,
+    test_rules_fit,
+    test_rules_output,
+    test_rules_synthesis,
+)
 FIRES = test_rules_signal.FIRES | {code: value for table in TABLES for code, value in table.FIRES.items()}
 QUIET = dict.fromkeys(test_rules_signal.FIRES) | {
     c: value for table in TABLES for c, value in table.QUIET.items()

@@ -1,0 +1,1 @@
+"""What computes for refprep: each module fills one protocol with an engine."""

@@ -1,0 +1,324 @@
+"""`refprep clone`: speak with a voice."""
+
+from __future__ import annotations
+
+import enum
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from refprep.cli.console import err, out, status
+from refprep.cli.options import DeviceOption, Format, FormatOption, QuietOption, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from refprep.api_clone import Cloner
+    from refprep.cloning.clone import Progress
+    from refprep.cloning.jobs import BatchLine
+    from refprep.cloning.record import CloneOptions, Spoken
+
+
+class Mode(enum.StrEnum):
+    """``refprep.types.CloneMode`` once more: importing that would load numpy for every `--help`."""
+
+    ICL = "icl"
+    X_VECTOR = "x-vector"
+
+
+def clone(
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="What to say.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="M", help="Checkpoint folder, or an id of `refprep models ls`."),
+    ] = None,
+    voice: Annotated[
+        Path | None, typer.Option("--voice", metavar="VOICE", help="Folder that `refprep build` wrote.")
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="WAV file; a folder with --batch; - for PCM on stdout with --stream."
+        ),
+    ] = Path("out.wav"),
+    text_file: Annotated[
+        Path | None, typer.Option("--text-file", metavar="FILE", help="The text, in UTF-8.")
+    ] = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            "--batch", metavar="JOBS.jsonl", help='One {"text": ..., "out": ...} a line, spoken side by side.'
+        ),
+    ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Write audio as it is spoken: a growing WAV, or 16-bit PCM to -o -."),
+    ] = False,
+    mode: Annotated[
+        Mode,
+        typer.Option("--mode", help="With the reference in context, or by its speaker embedding alone."),
+    ] = Mode.ICL,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language", help="Of the text (en, German, ...); the voice's when left out, auto for none."
+        ),
+    ] = "",
+    speaker: Annotated[str | None, typer.Option("--speaker", help="Built-in speaker (CustomVoice).")] = None,
+    instruct: Annotated[
+        str | None,
+        typer.Option("--instruct", help="How to speak (CustomVoice 1.7B); who speaks (VoiceDesign)."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same codes.")] = 0,
+    greedy: Annotated[bool, typer.Option("--greedy", help="Take the likeliest code always.")] = False,
+    temperature: Annotated[
+        float | None, typer.Option(help="Of codebook 0; the checkpoint's when left out.")
+    ] = None,
+    top_k: Annotated[int | None, typer.Option(help="Likewise.")] = None,
+    top_p: Annotated[float | None, typer.Option(help="Likewise.")] = None,
+    repetition_penalty: Annotated[float | None, typer.Option(help="Likewise.")] = None,
+    subtalker_temperature: Annotated[
+        float | None, typer.Option(help="Of codebooks 1 to 15, likewise.")
+    ] = None,
+    subtalker_top_k: Annotated[int | None, typer.Option(help="Likewise.")] = None,
+    subtalker_top_p: Annotated[float | None, typer.Option(help="Likewise.")] = None,
+    whole_text: Annotated[
+        bool | None,
+        typer.Option(
+            "--whole-text/--streamed-text", help="The text before the first frame, or a token a frame."
+        ),
+    ] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="At most so many for each piece of text.")] = 3,
+    best_of: Annotated[int, typer.Option(min=1, help="Always so many; the best is kept.")] = 1,
+    margin: Annotated[float, typer.Option(min=1.0, help="Of the budget, times the expected duration.")] = 2.0,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Score what was spoken; try again where it fails.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Speak although the reference's text does not cover its audio.")
+    ] = False,
+    device: DeviceOption = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="float32 or bfloat16; by the device when left out.")
+    ] = None,
+    format: FormatOption = Format.TEXT,  # noqa: A002  # the option's name
+    quiet: QuietOption = False,
+) -> None:
+    """Speak with a voice. Exit 1 when an output did not end by itself, or did not pass its verification."""
+    from refprep.api_clone import Cloner
+    from refprep.errors import UsageError
+    from refprep.types import CloneMode
+
+    if model is None:
+        raise UsageError(
+            "no model",
+            where="clone",
+            fix="Name a checkpoint with --model; `refprep models ls` lists what is known.",
+        )
+    if sum(given is not None for given in (text, text_file, batch)) != 1:
+        raise UsageError("not exactly one text", where="clone", fix="Give TEXT, --text-file or --batch.")
+    if stream and (batch or verify or best_of > 1):
+        raise UsageError(
+            "a stream gives away what it has spoken",
+            where="--stream",
+            fix="Leave out --batch, --verify and --best-of, or leave out --stream.",
+        )
+    if str(output) == "-" and not stream:
+        raise UsageError("audio on stdout is a stream", where="-o -", fix="Add --stream, or name a file.")
+    config = settings(device=device)
+    with status(quiet=quiet) as on_step:
+        cloner = Cloner(
+            model,
+            voice=voice,
+            mode=CloneMode(mode.value),
+            device=config.models.device,
+            dtype=dtype,
+            force=force,
+            verify=verify,
+            config=config,
+            on_step=on_step,
+        )
+    if cloner.facts["weights"] == "random":
+        err("refprep: note: the model's weights are random numbers: what it speaks is noise")
+    options = _options(
+        cloner,
+        {
+            "temperature": temperature,
+            "top_k": top_k,
+            "top_p": top_p,
+            "repetition_penalty": repetition_penalty,
+            "subtalker_temperature": subtalker_temperature,
+            "subtalker_top_k": subtalker_top_k,
+            "subtalker_top_p": subtalker_top_p,
+        }
+        | ({"do_sample": False, "subtalker_do_sample": False} if greedy else {}),
+        attempts=attempts,
+        best_of=best_of,
+        margin=margin,
+        whole_text=whole_text,
+    )
+    lines = _lines(text, text_file, batch, output, language or cloner.language, seed, speaker, instruct)
+    if stream:
+        passed = _stream(cloner, lines[0], options, format)
+    else:
+        folder = output if batch else Path()
+        passed = _speak(cloner, lines, folder, options, format, quiet=quiet)
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _options(cloner: Cloner, given: dict[str, Any], **rest: Any) -> CloneOptions:  # noqa: ANN401  # options of several types
+    import dataclasses
+
+    from refprep.cloning.record import CloneOptions
+    from refprep.errors import UsageError
+
+    try:
+        sampling = dataclasses.replace(cloner.sampling, **{k: v for k, v in given.items() if v is not None})
+    except ValueError as error:
+        raise UsageError(str(error), where="sampling", fix="See `refprep clone --help`.") from error
+    return CloneOptions(sampling=sampling, **rest)
+
+
+def _lines(
+    text: str | None,
+    text_file: Path | None,
+    batch: Path | None,
+    output: Path,
+    language: str,
+    seed: int,
+    speaker: str | None,
+    instruct: str | None,
+) -> list[BatchLine]:
+    import dataclasses
+
+    from refprep.cloning.jobs import BatchLine, read_jobs
+    from refprep.cloning.record import CloneJob
+    from refprep.errors import TextInputError
+
+    if batch is not None:
+        return [
+            dataclasses.replace(
+                line,
+                job=dataclasses.replace(
+                    line.job, speaker=line.job.speaker or speaker, instruct=line.job.instruct or instruct
+                ),
+            )
+            for line in read_jobs(batch, language=language, seed=seed)
+        ]
+    if text_file is not None:
+        try:
+            text = text_file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TextInputError(
+                f"it cannot be read: {error}", where=str(text_file), fix="Name a UTF-8 text file."
+            ) from error
+    job = CloneJob(text or "", language, seed, speaker, instruct, name=str(text_file or ""))
+    return [BatchLine(job, output)]
+
+
+def _speak(
+    cloner: Cloner,
+    lines: list[BatchLine],
+    folder: Path,
+    options: CloneOptions,
+    format: Format,  # noqa: A002
+    *,
+    quiet: bool,
+) -> bool:
+    from refprep.cloning.deliver import deliver
+
+    with status(quiet=quiet) as show:
+        spoken = cloner.speak([line.job for line in lines], options, on_progress=_shown(show))
+    documents = []
+    for line, one in zip(lines, spoken, strict=True):
+        path, document = deliver(one, folder / line.out, options=options, facts=cloner.facts)
+        documents.append({**document, "audio": str(path)})
+        if format is Format.TEXT:
+            _print(one, path)
+        elif format is Format.JSONL:
+            out(json.dumps(documents[-1], ensure_ascii=False))
+    if format is Format.JSON:
+        out(json.dumps({"schema_version": 1, "outputs": documents}, ensure_ascii=False, indent=2))
+    return all(one.passed for one in spoken)
+
+
+def _shown(show: Callable[[str], None]) -> Callable[[Progress], None]:
+    def tell(progress: Progress) -> None:
+        again = f", attempt {progress.round}" if progress.round > 1 else ""
+        show(
+            f"{progress.frames} of about {progress.expected_frames} frames, {progress.audio_s:.1f} s, "
+            f"RTF {progress.rtf:.2f}{again}"
+        )
+
+    return tell
+
+
+def _stream(cloner: Cloner, line: BatchLine, options: CloneOptions, format: Format) -> bool:  # noqa: A002
+    from refprep.atomic import write_text
+    from refprep.cloning.audio import growing_wav, pcm16
+    from refprep.cloning.document import spoken_document
+    from refprep.cloning.record import Spoken
+
+    spoken: Spoken | None = None
+    if str(line.out) == "-":
+        for item in cloner.stream(line.job, options):
+            if isinstance(item, Spoken):
+                spoken = item
+            else:
+                sys.stdout.buffer.write(pcm16(item))
+                sys.stdout.buffer.flush()
+    else:
+        with growing_wav(line.out, cloner.synthesizer.sample_rate_hz) as wav:
+            for item in cloner.stream(line.job, options):
+                if isinstance(item, Spoken):
+                    spoken = item
+                else:
+                    wav.write(item)
+    assert spoken is not None  # noqa: S101  # a stream ends with its record
+    if str(line.out) == "-":
+        err(_sentence(spoken, "stdout"))
+        return spoken.passed
+    import hashlib
+
+    digest = hashlib.sha256(line.out.read_bytes()).hexdigest()
+    document = spoken_document(
+        spoken, options=options, facts=cloner.facts, audio=line.out.name, audio_sha256=digest
+    )
+    write_text(line.out.with_suffix(".json"), json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    if format is Format.TEXT:
+        _print(spoken, line.out)
+    else:
+        out(json.dumps({**document, "audio": str(line.out)}, ensure_ascii=False))
+    return spoken.passed
+
+
+def _print(spoken: Spoken, path: Path) -> None:
+    out(_sentence(spoken, str(path)))
+    for piece in spoken.pieces:
+        best = piece.best
+        if not best.passed:
+            reason = best.signs.why or best.stop.value
+            if best.score is not None:
+                reason = ", ".join(best.score.faults) or reason
+            count = len(piece.attempts)
+            out(f"  {piece.text[:60]!r}: {count} attempt{'s' * (count > 1)}, none passed: {reason}")
+
+
+def _sentence(spoken: Spoken, where: str) -> str:
+    attempts = sum(len(p.attempts) for p in spoken.pieces)
+    rtf = spoken.wall_s / spoken.duration_s if spoken.duration_s else float("inf")
+    verdict = (
+        ""
+        if spoken.passed
+        else f"RP601 error: {spoken.stop.value}; "
+        if spoken.stop.value != "eos"
+        else "did not pass; "
+    )
+    return (
+        f"{where}: {verdict}{spoken.duration_s:.2f} s of speech, {len(spoken.pieces)} "
+        f"piece{'s' * (len(spoken.pieces) != 1)}, {attempts} attempt{'s' * (attempts != 1)}, RTF {rtf:.2f}"
+    )
