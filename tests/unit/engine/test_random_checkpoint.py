@@ -12,12 +12,12 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from refprep.engine.codec import load_codec_decoder
-from refprep.engine.config import ModelKind, read_config
+from refprep.engine.config import RANDOM_LABEL, ModelKind, read_config
 from refprep.engine.loader import open_weights
 from refprep.engine.model import load_checkpoint
 from refprep.engine.random_checkpoint import REAL, TINY, StackShape, configs, weights, write_random_checkpoint
 from refprep.engine.random_checkpoint.toy_tokenizer import toy_tokenizer
-from refprep.engine.random_checkpoint.write import LABEL, _codec_tensors, _model_tensors
+from refprep.engine.random_checkpoint.write import _codec_tensors, _model_tensors
 from refprep.errors import UsageError
 
 
@@ -111,7 +111,7 @@ def test_large_tensors_come_in_pieces(monkeypatch):
 
 def test_it_says_that_it_is_random(tmp_path):
     write_random_checkpoint(tmp_path / "x")
-    assert "random numbers" in (tmp_path / "x" / LABEL).read_text(encoding="utf-8")
+    assert "random numbers" in (tmp_path / "x" / RANDOM_LABEL).read_text(encoding="utf-8")
 
 
 def test_only_an_earlier_one_is_replaced(tmp_path):
