@@ -143,6 +143,23 @@ class Cloner:
             on_progress=on_progress,
         )
 
+    def check(self, jobs: Sequence[CloneJob], options: CloneOptions | None = None) -> None:
+        """Refuse what ``speak`` would refuse, before anything is spoken.
+
+        Raises:
+            TextInputError: A job without words.
+            UsageError: A job that the model cannot do.
+        """
+        from refprep.cloning.clone import check_jobs
+
+        check_jobs(
+            jobs,
+            self.synthesizer,
+            voice=self.prompt,
+            pace_per_s=self.pace_per_s,
+            options=self._options(options),
+        )
+
     def stream(self, job: CloneJob, options: CloneOptions | None = None) -> Iterator[Samples | Spoken]:
         """Speak one text as a stream (see ``refprep.cloning.clone.stream_clone``)."""
         from refprep.cloning.clone import stream_clone

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from refprep.cloning.record import CloneOptions, Spoken
 
 
+_GROUP = 32
+"""Jobs that are spoken side by side before their files are written: memory does not grow with the batch."""
+
+
 class Mode(enum.StrEnum):
     """``refprep.types.CloneMode`` once more: importing that would load numpy for every `--help`."""
 
@@ -231,19 +235,24 @@ def _speak(
 ) -> bool:
     from refprep.cloning.deliver import deliver
 
-    with status(quiet=quiet) as show:
-        spoken = cloner.speak([line.job for line in lines], options, on_progress=_shown(show))
-    documents = []
-    for line, one in zip(lines, spoken, strict=True):
-        path, document = deliver(one, folder / line.out, options=options, facts=cloner.facts)
-        documents.append({**document, "audio": str(path)})
-        if format is Format.TEXT:
-            _print(one, path)
-        elif format is Format.JSONL:
-            out(json.dumps(documents[-1], ensure_ascii=False))
+    cloner.check([line.job for line in lines], options)
+    documents, passed = [], True
+    for start in range(0, len(lines), _GROUP):
+        group = lines[start : start + _GROUP]
+        with status(quiet=quiet) as show:
+            spoken = cloner.speak([line.job for line in group], options, on_progress=_shown(show))
+        for line, one in zip(group, spoken, strict=True):
+            path, document = deliver(one, folder / line.out, options=options, facts=cloner.facts)
+            passed = passed and one.passed
+            if format is Format.TEXT:
+                _print(one, path)
+            elif format is Format.JSONL:
+                out(json.dumps({**document, "audio": str(path)}, ensure_ascii=False))
+            else:
+                documents.append({**document, "audio": str(path)})
     if format is Format.JSON:
         out(json.dumps({"schema_version": 1, "outputs": documents}, ensure_ascii=False, indent=2))
-    return all(one.passed for one in spoken)
+    return passed
 
 
 def _shown(show: Callable[[str], None]) -> Callable[[Progress], None]:

@@ -112,10 +112,8 @@ def clone(
     """
     options = options or CloneOptions()
     started_s = time.perf_counter()
-    pieces = [_plan(job, pace_per_s, options) for job in jobs]
+    pieces = _plans(jobs, synthesizer, voice, pace_per_s, options)
     everything = [piece for of_job in pieces for piece in of_job]
-    for piece in everything:
-        synthesizer.check(_request(piece, voice, options))
     rounds = max(options.attempts, options.best_of)
     for number in range(1, rounds + 1):
         due = [p for p in everything if number <= options.best_of or not p.is_done]
@@ -127,6 +125,23 @@ def clone(
         _spoken(job, of_job, synthesizer.sample_rate_hz, options, wall_s)
         for job, of_job in zip(jobs, pieces, strict=True)
     ]
+
+
+def check_jobs(
+    jobs: Sequence[CloneJob],
+    synthesizer: Synthesizer,
+    *,
+    voice: VoicePrompt | None = None,
+    pace_per_s: float | None = None,
+    options: CloneOptions | None = None,
+) -> None:
+    """Refuse what ``clone`` would refuse, without speaking: for callers that speak many jobs in groups.
+
+    Raises:
+        TextInputError: A job without words.
+        UsageError: A job that the synthesizer cannot do.
+    """
+    _plans(jobs, synthesizer, voice, pace_per_s, options or CloneOptions())
 
 
 def stream_clone(
@@ -147,9 +162,7 @@ def stream_clone(
     """
     options = replace(options or CloneOptions(), attempts=1, best_of=1)
     started_s = time.perf_counter()
-    pieces = _plan(job, pace_per_s, options)
-    for piece in pieces:
-        synthesizer.check(_request(piece, voice, options))
+    (pieces,) = _plans([job], synthesizer, voice, pace_per_s, options)
     rate, first_s = synthesizer.sample_rate_hz, None
     given: list[Samples] = []
     for number, piece in enumerate(pieces):
@@ -178,6 +191,21 @@ def stream_clone(
         time.perf_counter() - started_s,
         first_s,
     )
+
+
+def _plans(
+    jobs: Sequence[CloneJob],
+    synthesizer: Synthesizer,
+    voice: VoicePrompt | None,
+    pace_per_s: float | None,
+    options: CloneOptions,
+) -> list[list[_Piece]]:
+    """Pieces of every job, all of them checked."""
+    pieces = [_plan(job, pace_per_s, options) for job in jobs]
+    for of_job in pieces:
+        for piece in of_job:
+            synthesizer.check(_request(piece, voice, options))
+    return pieces
 
 
 def _plan(job: CloneJob, pace_per_s: float | None, options: CloneOptions) -> list[_Piece]:

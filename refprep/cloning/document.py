@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+import refprep
 from refprep.cloning.record import Attempt, CloneOptions, Spoken, SpokenPiece
 from refprep.guard.budget import FrameBudget
 
@@ -27,6 +28,7 @@ def spoken_document(
     job = spoken.job
     return {
         "schema_version": SCHEMA_VERSION,
+        "refprep_version": refprep.__version__,
         "audio": audio,
         "audio_sha256": audio_sha256,
         "passed": spoken.passed,

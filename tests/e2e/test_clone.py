@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 import soundfile
@@ -71,6 +72,7 @@ def test_a_text_becomes_audio_and_a_record(voice, ending, env, tmp_path):
     samples, rate = soundfile.read(out)
     assert (rate, len(samples)) == (24_000, FRAMES * 1920)
     record = json.loads((tmp_path / "out.json").read_text())
+    jsonschema.validate(record, json.loads((ROOT / "manifests" / "clone.schema.json").read_text("utf-8")))
     assert (record["passed"], record["stop"], record["seed"], record["weights"]) == (True, "eos", 5, "random")
     assert record["num_samples"] == len(samples)
     assert record["pieces"][0]["attempts"][0]["frames"] == FRAMES
@@ -112,6 +114,17 @@ def test_a_runaway_is_exit_1_and_never_takes_the_name(voice, env, tmp_path):
     assert (tmp_path / "out.failed.wav").exists()
     budget = row["pieces"][0]["budget"]
     assert all(a["duration_s"] <= budget["max_s"] + 0.08 for a in row["pieces"][0]["attempts"])
+
+
+@pytest.mark.weights
+def test_what_fails_its_verification_is_no_success(voice, ending, whisper_folder, ge2e_folder, tmp_path):
+    """It ends by itself, and nobody speaks in it."""
+    out = tmp_path / "out.wav"
+    arguments = speak(voice, ending, TEXT, "-o", out, "--verify", "--attempts", "2", "--format", "jsonl")
+    row = json.loads(clean(refprep(*arguments), 1).out)
+    attempts = row["pieces"][0]["attempts"]
+    assert [(a["stop"], a["passed"], a["faults"]) for a in attempts] == [("eos", False, ["no-speech"])] * 2
+    assert not out.exists()
 
 
 def test_a_batch_speaks_every_line(voice, ending, env, tmp_path):

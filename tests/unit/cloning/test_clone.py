@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from refprep.scoring.output import ScoredOutput
 from refprep.types import GeneratedCodes, StopReason, SynthesisResult
 
 RATE = 24_000
+SCHEMA = json.loads((Path(__file__).parents[3] / "manifests" / "clone.schema.json").read_text("utf-8"))
 
 
 class Scripted:
@@ -193,7 +196,9 @@ def test_the_record_keeps_every_attempt():
     assert [a["stop"] for a in attempts] == ["max-frames", "eos"]
     assert [a["seed"] for a in attempts] == [4, seed_of(4, piece=0, attempt=1)]
     assert document["pieces"][0]["chosen"] == 1
-    json.dumps(document)
+    jsonschema.validate(json.loads(json.dumps(document)), SCHEMA)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document | {"stop": "bored"}, SCHEMA)
 
 
 def test_a_batch_is_read_with_its_defaults(tmp_path):
