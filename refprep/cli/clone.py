@@ -98,6 +98,13 @@ def clone(
     attempts: Annotated[int, typer.Option(min=1, help="At most so many for each piece of text.")] = 3,
     best_of: Annotated[int, typer.Option(min=1, help="Always so many; the best is kept.")] = 1,
     margin: Annotated[float, typer.Option(min=1.0, help="Of the budget, times the expected duration.")] = 2.0,
+    fast_batch: Annotated[
+        bool,
+        typer.Option(
+            "--fast-batch",
+            help="Texts side by side share products: faster, codes may differ from those alone.",
+        ),
+    ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Score what was spoken; try again where it fails.")
     ] = False,
@@ -142,6 +149,7 @@ def clone(
             dtype=dtype,
             force=force,
             verify=verify,
+            fast_batch=fast_batch,
             config=config,
             on_step=on_step,
         )

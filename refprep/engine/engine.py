@@ -4,8 +4,8 @@ Start reading here. A request waits until a slot is free, its prompt is read int
 every ``step`` writes one frame of each running request. Requests of any kind and length run side by side; what one gets
 does not depend on the others.
 
-On a CPU each row runs by itself: matrix libraries pick another order of additions for another number of rows, and a sum
-that differs in its last bit is, sooner or later, another code. ``rows_together`` trades that for speed.
+Each row runs by itself: matrix libraries pick another order of additions for another number of rows, and a sum that differs
+in its last bit is, sooner or later, another code. ``rows_together`` trades that for speed.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Engine:
     """
 
     def __init__(
-        self, checkpoint: TalkerCheckpoint, *, max_batch: int = 8, rows_together: bool | None = None
+        self, checkpoint: TalkerCheckpoint, *, max_batch: int = 8, rows_together: bool = False
     ) -> None:
         self.checkpoint = checkpoint
         self.max_batch = max_batch
         talker = checkpoint.talker
-        self.rows_together = talker.device.type != "cpu" if rows_together is None else rows_together
+        self.rows_together = rows_together
         self._talker = talker
         self._suppressed = suppressed_ids(talker)
         self._slots = Slots.empty(talker, slots=max_batch)

@@ -42,8 +42,19 @@ class KVCache:
 
     def grown(self, capacity: int) -> KVCache:
         """A copy whose slots hold more positions."""
-        extra = (0, 0, 0, capacity - self.capacity)
-        return KVCache(torch.nn.functional.pad(self.keys, extra), torch.nn.functional.pad(self.values, extra))
+        return KVCache(grown(self.keys, 3, capacity), grown(self.values, 3, capacity))
+
+
+def grown(tensor: torch.Tensor, axis: int, length: int) -> torch.Tensor:
+    """A tensor that is longer along an axis: what was there, then zeros.
+
+    Only what was there is written: on a CPU the zeros take no memory until something is put there.
+    """
+    shape = list(tensor.shape)
+    old, shape[axis] = shape[axis], length
+    longer = torch.zeros(shape, dtype=tensor.dtype, device=tensor.device)
+    longer.narrow(axis, 0, old).copy_(tensor)
+    return longer
 
 
 @dataclass(frozen=True, slots=True, eq=False)

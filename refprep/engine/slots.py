@@ -18,10 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 import torch
-from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.config import TalkerConfig
-from refprep.engine.kv_cache import KVCache
+from refprep.engine.kv_cache import KVCache, grown
 from refprep.engine.prompt import TalkerPrompt
 from refprep.engine.sampler import Settings, philox_uniforms
 from refprep.engine.talker import Talker
@@ -77,13 +76,12 @@ class Slots:
         """Make room for a longer prompt, more frames or more text; what is being generated stays."""
         if tokens > self.cache.capacity:
             self.cache = self.cache.grown(tokens)
-        grow = frames - self.codes.shape[1]
-        if grow > 0:
-            self.uniforms = F.pad(self.uniforms, (0, 0, 0, grow))
-            self.codes = F.pad(self.codes, (0, 0, 0, grow))
-            self.eos_ranks = F.pad(self.eos_ranks, (0, grow))
+        if frames > self.codes.shape[1]:
+            self.uniforms = grown(self.uniforms, 1, frames)
+            self.codes = grown(self.codes, 1, frames)
+            self.eos_ranks = grown(self.eos_ranks, 1, frames)
         if steps > self.trailing.shape[1]:
-            self.trailing = F.pad(self.trailing, (0, 0, 0, steps - self.trailing.shape[1]))
+            self.trailing = grown(self.trailing, 1, steps)
 
     def occupy(
         self, slot: int, prompt: TalkerPrompt, sampling: SamplingParams, *, seed: int, frames: int

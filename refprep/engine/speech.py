@@ -115,7 +115,7 @@ class SpeechEngine:
         decoder: CodecDecoder,
         *,
         max_batch: int = 8,
-        rows_together: bool | None = None,
+        rows_together: bool = False,
         ramp: Sequence[int] = CHUNK_RAMP,
     ) -> None:
         self.checkpoint = checkpoint
@@ -200,7 +200,12 @@ class SpeechEngine:
 
 
 def load_speech_engine(
-    folder: Path, *, device: torch.device | str, dtype: torch.dtype | str, max_batch: int = 8
+    folder: Path,
+    *,
+    device: torch.device | str,
+    dtype: torch.dtype | str,
+    max_batch: int = 8,
+    rows_together: bool = False,
 ) -> SpeechEngine:
     """Load a checkpoint and the decoder of its codec; the codec stays in float32.
 
@@ -209,6 +214,7 @@ def load_speech_engine(
         device: ``cpu`` or ``cuda``.
         dtype: Of the talker: ``float32`` or ``bfloat16``.
         max_batch: Requests that run side by side.
+        rows_together: Whether they share their matrix products: faster, and no longer equal to the bit to a request alone.
 
     Raises:
         UsageError: A dtype that the talker is not run in.
@@ -222,4 +228,5 @@ def load_speech_engine(
         )
     kind = DTYPES[dtype] if isinstance(dtype, str) else dtype
     checkpoint = load_checkpoint(folder, device=torch.device(device), dtype=kind)
-    return SpeechEngine(checkpoint, load_codec_decoder(folder, device), max_batch=max_batch)
+    decoder = load_codec_decoder(folder, device)
+    return SpeechEngine(checkpoint, decoder, max_batch=max_batch, rows_together=rows_together)
