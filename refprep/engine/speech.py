@@ -228,5 +228,5 @@ def load_speech_engine(
         )
     kind = DTYPES[dtype] if isinstance(dtype, str) else dtype
     checkpoint = load_checkpoint(folder, device=torch.device(device), dtype=kind)
-    decoder = load_codec_decoder(folder, device)
+    decoder = load_codec_decoder(folder / "speech_tokenizer", device)
     return SpeechEngine(checkpoint, decoder, max_batch=max_batch, rows_together=rows_together)
