@@ -17,6 +17,7 @@ from refprep.cli import (
     bench_builds,
     bench_identity,
     bench_parity,
+    bench_scores,
     bench_select,
     bench_synth,
     build,
@@ -80,6 +81,7 @@ app.add_typer(cache.app, name="cache")
 bench.app.command("identity")(bench_identity.identity)
 bench.app.command("builds")(bench_builds.builds)
 bench.app.command("select")(bench_select.select)
+bench.app.command("scores")(bench_scores.scores)
 bench.app.command("parity")(bench_parity.parity)
 bench.app.command("synth")(bench_synth.synth)
 app.add_typer(bench.app, name="bench")

@@ -35,26 +35,30 @@ class Attention(nn.Module):
         self.o_proj = nn.Linear(wide, shape.hidden_size, bias=False)
         self.q_norm = RMSNorm(self.head_dim, shape.rms_norm_eps)
         self.k_norm = RMSNorm(self.head_dim, shape.rms_norm_eps)
-        self._projection: torch.Tensor | None = None
-        self._norm: torch.Tensor | None = None
+        self._prepared: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
+        self._eps, self._eps_rows = (
+            shape.rms_norm_eps,
+            torch.full((1, 1, 1), shape.rms_norm_eps, device="cpu"),
+        )
 
     def prepare(self) -> None:
         """Join what reads the same input; call once after the weights are filled."""
-        self._projection = joined(self.q_proj, self.k_proj, self.v_proj)
+        projection = joined(self.q_proj, self.k_proj, self.v_proj)
         rows = [self.q_norm.weight] * self.num_heads + [self.k_norm.weight] * self.num_kv_heads
-        self._norm = torch.stack([row.detach() for row in rows])
+        # Looking a parameter up in a module costs as much as a small operation: here they are at hand.
+        self._prepared = (projection, torch.stack([row.detach() for row in rows]), self.o_proj.weight)
 
     def forward(
         self, x: torch.Tensor, rotary: Rotary, keys: torch.Tensor, values: torch.Tensor, window: Window
     ) -> torch.Tensor:
         """Attend; ``keys`` and ``values`` are this layer's (batch, kv heads, capacity, D), written in place."""
-        assert self._projection is not None, "prepare() comes first"
-        assert self._norm is not None, "prepare() comes first"
+        assert self._prepared is not None, "prepare() comes first"
+        projection, norm, output = self._prepared
         batch, tokens, _ = x.shape
         wide, narrow = self.num_heads, self.num_kv_heads
-        heads = F.linear(x, self._projection).view(batch, tokens, -1, self.head_dim)
+        heads = F.linear(x, projection).view(batch, tokens, -1, self.head_dim)
         turned, v = heads.split_with_sizes((wide + narrow, narrow), dim=2)
-        turned = rotate(rms_norm(turned, self._norm, self.q_norm.eps), *rotary)
+        turned = rotate(self._normalise(turned, norm), *rotary)
         q, k = turned.transpose(1, 2).split_with_sizes((wide, narrow), dim=1)
         window.write(keys, k)
         window.write(values, v.transpose(1, 2))
@@ -64,7 +68,16 @@ class Attention(nn.Module):
         else:
             v = v.transpose(1, 2)
             found = F.scaled_dot_product_attention(q, k, v, is_causal=window.is_causal, enable_gqa=True)
-        return F.linear(found.transpose(1, 2).reshape(batch, tokens, -1), self.o_proj.weight)
+        return F.linear(found.transpose(1, 2).reshape(batch, tokens, -1), output)
+
+    def _normalise(self, heads: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        """Every head of (batch, tokens, heads, D) by itself."""
+        if heads.dtype is not torch.float32 or heads.numel() != weight.numel() or not heads.is_cpu:
+            return rms_norm(heads, weight, self._eps)
+        # One token on a CPU: as in RMSNorm, one product a head.
+        rows = heads.view(-1, 1, self.head_dim)
+        squares = torch.baddbmm(self._eps_rows, rows, rows.transpose(1, 2), alpha=1.0 / self.head_dim)
+        return heads * squares.rsqrt_().view(-1, 1) * weight
 
     def _attend_one(
         self, q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
@@ -90,14 +103,21 @@ class DecoderLayer(nn.Module):
         """Join matrices that read the same input; call once after the weights are filled."""
         self.self_attn.prepare()
         self.mlp.prepare()
+        self._steps = (
+            self.input_layernorm.forward,
+            self.self_attn.forward,
+            self.post_attention_layernorm.forward,
+            self.mlp.forward,
+        )
 
     def forward(
         self, x: torch.Tensor, rotary: Rotary, keys: torch.Tensor, values: torch.Tensor, window: Window
     ) -> torch.Tensor:
         """(batch, tokens, hidden) to the same."""
         # forward() by name: a frame is 100 layers of few operations, and hooks that nobody hangs in cost a fifth of it
-        x = x + self.self_attn.forward(self.input_layernorm.forward(x), rotary, keys, values, window)
-        return x + self.mlp.forward(self.post_attention_layernorm.forward(x))
+        before, attend, between, feed = self._steps
+        x = x + attend(before(x), rotary, keys, values, window)
+        return x + feed(between(x))
 
 
 def prepare_layers(layers: nn.ModuleList) -> None:

@@ -35,17 +35,24 @@ class Engine:
         checkpoint: Whose talker it runs.
         max_batch: Requests that run side by side; further ones wait.
         rows_together: Whether the rows of a batch share their matrix products.
+        never_ends: EOS is never chosen, so that every request takes its whole budget: for measurements.
     """
 
     def __init__(
-        self, checkpoint: TalkerCheckpoint, *, max_batch: int = 8, rows_together: bool = False
+        self,
+        checkpoint: TalkerCheckpoint,
+        *,
+        max_batch: int = 8,
+        rows_together: bool = False,
+        never_ends: bool = False,
     ) -> None:
         self.checkpoint = checkpoint
         self.max_batch = max_batch
         talker = checkpoint.talker
         self.rows_together = rows_together
+        self.never_ends = never_ends
         self._talker = talker
-        self._suppressed = suppressed_ids(talker)
+        self._suppressed = suppressed_ids(talker, never_ends=never_ends)
         self._slots = Slots.empty(talker, slots=max_batch)
         self._rotary: Rotary = talker.rotary(0)
         self._waiting: list[Running] = []

@@ -19,17 +19,27 @@ class RMSNorm(nn.Module):
     def __init__(self, width: int, eps: float) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(width))
-        self.eps = eps
+        self.width, self.eps = width, eps
+        self._eps_row: torch.Tensor | None = None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Normalise the last axis; the result has the dtype of ``x``."""
-        if x.dtype is torch.float32:
-            return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
-        return rms_norm(x, self.weight, self.eps)
+        if x.dtype is not torch.float32:
+            return rms_norm(x, self.weight, self.eps)
+        if x.numel() != self.width or not x.is_cpu:
+            return F.rms_norm(x, (self.width,), self.weight, self.eps)
+        # One row on a CPU, where calls count: the mean square, eps added, is one product of the row with itself.
+        if self._eps_row is None:
+            self._eps_row = torch.full((1, 1), self.eps)
+        row = x.view(1, -1)
+        scale = torch.addmm(self._eps_row, row, row.t(), alpha=1.0 / self.width).rsqrt_()
+        return x * scale * self.weight
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     """Normalise the last axis and multiply by a weight that broadcasts: one vector, or one a head."""
+    if x.dtype is torch.float32:
+        return F.rms_norm(x, x.shape[-1:], None, eps) * weight
     # The cast to the model's dtype comes before the weight, as in the published code: in bf16 it rounds twice.
     return weight * F.rms_norm(x.float(), x.shape[-1:], None, eps).to(x.dtype)
 
@@ -54,22 +64,23 @@ class SwiGLU(nn.Module):
         self.gate_proj = nn.Linear(width, inner, bias=False)
         self.up_proj = nn.Linear(width, inner, bias=False)
         self.down_proj = nn.Linear(inner, width, bias=False)
-        self._widened: torch.Tensor | None = None
+        self._prepared: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def prepare(self) -> None:
         """Lay the two matrices that read the same input one below the other: one product instead of two.
 
         Call it once after they are filled; without it they are used apart.
         """
-        self._widened = joined(self.gate_proj, self.up_proj)
+        self._prepared = (joined(self.gate_proj, self.up_proj), self.down_proj.weight)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """(..., width) to (..., width)."""
-        if self._widened is None:
-            gate, up = self.gate_proj(x), self.up_proj(x)
+        if self._prepared is None:
+            gate, up, down = self.gate_proj(x), self.up_proj(x), self.down_proj.weight
         else:
-            gate, up = F.linear(x, self._widened).chunk(2, dim=-1)
-        return F.linear(F.silu(gate) * up, self.down_proj.weight)
+            both, down = self._prepared
+            gate, up = F.linear(x, both).chunk(2, dim=-1)
+        return F.linear(F.silu(gate) * up, down)
 
 
 def joined(*parts: nn.Linear | Embedding) -> torch.Tensor:

@@ -107,7 +107,7 @@ def fill(
     *,
     prefix: str = "",
     elsewhere: Collection[str] = (),
-    dtype: torch.dtype | Callable[[str], torch.dtype] | None = None,
+    dtype: torch.dtype | Callable[[str], torch.dtype | None] | None = None,
     device: torch.device | str = "cpu",
 ) -> None:
     """Give every parameter and persistent buffer of a module its tensor.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from refprep.types import SamplingParams
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 """Of the talker. float16 overflows in it: a port saw its cached decode degenerate."""
+
+_TEXT_EMBEDDING = "talker.model.text_embedding.weight"
 
 
 class TalkerTree(nn.Module):
@@ -85,7 +88,7 @@ def load_checkpoint(folder: Path, *, device: torch.device, dtype: torch.dtype) -
         tree = TalkerTree(config)
     try:
         with torch.inference_mode():
-            fill(tree, weights, elsewhere=("speaker_encoder.",), dtype=dtype, device=device)
+            fill(tree, weights, elsewhere=("speaker_encoder.",), dtype=_held_as(dtype), device=device)
             tree.talker.prepare()
     except torch.OutOfMemoryError as error:
         raise DeviceError(
@@ -94,3 +97,12 @@ def load_checkpoint(folder: Path, *, device: torch.device, dtype: torch.dtype) -
             fix="Use --device cpu, or free it.",
         ) from error
     return TalkerCheckpoint(folder, config, read_generation_defaults(folder), tree.talker, tokenizer)
+
+
+def _held_as(dtype: torch.dtype) -> Callable[[str], torch.dtype | None]:
+    """Dtype that a tensor is held in.
+
+    In float32 the text embedding keeps its stored dtype: a row is cast when it is looked up, which is exact, and 151,936
+    rows of 2048 take 0.6 GB less.
+    """
+    return lambda name: None if dtype is torch.float32 and name == _TEXT_EMBEDDING else dtype

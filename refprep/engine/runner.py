@@ -22,12 +22,12 @@ _CONTROL_IDS = 1024
 """The last ids of codebook 0's vocabulary are control ids: never chosen, but for EOS."""
 
 
-def suppressed_ids(talker: Talker) -> torch.Tensor:
-    """(vocab,) boolean, true for ids that are no first code and not EOS."""
+def suppressed_ids(talker: Talker, *, never_ends: bool = False) -> torch.Tensor:
+    """(vocab,) boolean, true for ids that are no first code and not EOS; with ``never_ends`` for EOS, too."""
     config = talker.config
     mask = torch.zeros(config.vocab_size, dtype=torch.bool, device=talker.device)
     mask[config.vocab_size - _CONTROL_IDS :] = True
-    mask[config.codec_eos_token_id] = False
+    mask[config.codec_eos_token_id] = never_ends
     return mask
 
 

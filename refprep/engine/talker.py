@@ -90,7 +90,7 @@ class Talker(nn.Module):
 
     def embed_text(self, ids: torch.Tensor) -> torch.Tensor:
         """(tokens,) text ids to (tokens, hidden)."""
-        out: torch.Tensor = self.text_projection(self.model.text_embedding(ids))
+        out: torch.Tensor = self.text_projection(self.model.text_embedding(ids).to(self.dtype))
         return out
 
     def embed_control(self, ids: torch.Tensor) -> torch.Tensor:

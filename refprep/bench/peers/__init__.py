@@ -1,0 +1,1 @@
+"""Engines beside ours, each behind a script that its own environment runs."""
