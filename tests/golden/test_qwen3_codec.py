@@ -13,8 +13,8 @@ from engine_kit import RECORDED_CHECKPOINTS, parity_folder, tiny_checkpoint
 from safetensors.torch import load_file
 
 from refprep.engine.codec import load_codec_decoder, load_codec_encoder
+from refprep.engine.config import RANDOM_LABEL
 from refprep.engine.json_config import read_json
-from refprep.engine.random_checkpoint.write import LABEL
 from refprep.engine.speaker import load_speaker_encoder
 
 RECORDED = Path(__file__).parent / "qwen3_tts"
@@ -58,7 +58,9 @@ def test_every_file_is_that_of_the_recorded_folder(name):
         pytest.skip("REFPREP_PARITY names no folder with the whole recording")
     theirs = {p.relative_to(folder / name): p for p in (folder / name).rglob("*") if p.is_file()}
     ours = tiny_checkpoint(name)
-    assert {p.relative_to(ours) for p in ours.rglob("*") if p.is_file()} - {Path(LABEL)} == theirs.keys()
+    assert {p.relative_to(ours) for p in ours.rglob("*") if p.is_file()} - {
+        Path(RANDOM_LABEL)
+    } == theirs.keys()
     for path, file in theirs.items():
         assert (ours / path).read_bytes() == file.read_bytes(), path
 
