@@ -8,8 +8,13 @@ from engine_kit import tiny_checkpoint
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from refprep.engine.codec import CodecDecoder
+from refprep.engine.codec.config import read_codec_config
+from refprep.engine.codec.decoder import DecoderNetwork
+from refprep.engine.codec.prepared import prepare
 from refprep.engine.config import read_config
 from refprep.engine.kv_cache import KVCache
+from refprep.engine.loader import open_weights
 from refprep.engine.model import TalkerTree
 from refprep.engine.prompt import TalkerPrompt
 from refprep.engine.runner import choose_first, complete_frame, prefill, suppressed_ids
@@ -68,6 +73,21 @@ def test_prefill_and_step_stay_on_the_device(name, sampling):
             complete_frame(talker, slots, first, rotary, limit=32, is_exact=False)
         assert first.device.type == slots.hidden.device.type == "cuda"
         assert slots.hidden.dtype is slots.cache.keys.dtype is torch.bfloat16
+
+
+def test_a_step_of_the_codec_stays_on_the_device():
+    folder = tiny_checkpoint("base-0.6b")
+    config, weights = read_codec_config(folder), open_weights(folder / "speech_tokenizer")
+    with FakeTensorMode(), torch.inference_mode():
+        with torch.device("cuda"):
+            network = DecoderNetwork(config.decoder_config).eval().requires_grad_(False)
+        prepare(network)
+        decoder = CodecDecoder(network, config.decoder_config, weights, torch.device("cuda"))
+        state, codes = decoder.fresh(2), torch.zeros(2, 4, 16, dtype=torch.int64, device="cuda")
+        with NoTravel():
+            samples = decoder.step(codes, state)
+        assert samples.shape == (2, 4 * 1920)
+        assert samples.device.type == state.memory.device.type == "cuda"
 
 
 def test_the_guard_against_travel_can_fail():
