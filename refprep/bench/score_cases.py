@@ -26,6 +26,7 @@ LEAK_GAPS_S = (0.0, 0.06, 0.15, 0.3)
 ROOM_TONE_S = 20.0
 _MIN_SWAP_PAUSE_S = 0.08  # clauses are parted by one
 _MIN_SWAP_WORDS = 3
+_LEAST_WORD_S = 0.08
 _MIN_HALF_S = 1.7  # of speech on both sides of a change of voice: a window each
 
 
@@ -110,6 +111,8 @@ def _leak(said: SaidClip, reference: SaidClip, count: int, gap_s: float, *, is_h
     if count >= len(reference.words):
         return None
     leak, body, gap = reference.last_words(count), faded(said.body(), said.rate_hz), said.silence(gap_s)
+    if len(leak) < _LEAST_WORD_S * count * said.rate_hz:
+        return None  # voice activity ends before the words that the aligner puts there: a whisper
     parts = (leak, gap, body) if is_head else (body, gap, leak)
     start_s = len(parts[0]) / said.rate_hz
     words = " ".join(w.text for w in reference.words[-count:])

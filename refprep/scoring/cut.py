@@ -12,6 +12,7 @@ from refprep.units import seconds_to_samples
 
 _FRAME_S = 0.02
 _HOP_S = 0.005
+_SOUND_S = 0.03  # less sound within a pause is the end of a fading consonant, or a click
 
 
 def find_cut(clip: Clip, edged: Sequence[Span], around: Span, *, near_s: float) -> float:
@@ -27,9 +28,10 @@ def find_cut(clip: Clip, edged: Sequence[Span], around: Span, *, near_s: float) 
         The middle of the pause that is nearest to ``near_s``; where there is none, the quietest 20 ms, those near to
         ``near_s`` first.
     """
+    sounds = [s for s in edged if s.duration_s >= _SOUND_S]
     pauses = [
         Span(a.end_s, b.start_s)
-        for a, b in pairwise(edged)
+        for a, b in pairwise(sounds)
         if a.end_s < around.end_s and b.start_s > around.start_s
     ]
     if pauses:

@@ -40,7 +40,11 @@ def test_two_cities_end_to_end_twice_in_a_folder_with_spaces(
         assert "a model of random weights spoke noise, and was stopped" in done.out
         assert not (output / "noise.wav").exists()
         record = json.loads((output / "noise.failed.json").read_text(encoding="utf-8"))
-        assert (record["passed"], record["weights"], len(record["pieces"][0]["attempts"])) == (False, "random", 2)
+        assert (record["passed"], record["weights"], len(record["pieces"][0]["attempts"])) == (
+            False,
+            "random",
+            2,
+        )
         assert len(list((output / "voice" / "codes").iterdir())) == 1
 
 

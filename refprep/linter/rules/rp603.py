@@ -17,7 +17,8 @@ There is no automatic fix.
 
 ## Threshold and its source
 Heard words beyond the text whose letters agree with a stretch of it to 70 %, of 5 letters and more (2 characters): a
-recogniser writes a second reading a little otherwise. Composites and figures: RP602.
+recogniser writes a second reading a little otherwise. The text said twice by three readers (English woman and man, German
+man) is found each time, and alone; none of 97 clips that say their text once is reported (RP602 says of what readers).
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ Synthesise again; split the text at the clause if it comes back.
 There is no automatic fix.
 
 ## Threshold and its source
-65 % of the letters agree between what is missing and what is heard, of 8 letters and more (2 characters). Composites and
-figures: RP602.
+65 % of the letters agree between what is missing and what is heard, of 8 letters and more (2 characters). Swapped clauses of
+three readers (English woman and man, German man) are found each time, and alone; none of 97 clips in order is reported.
 """
 
 from __future__ import annotations

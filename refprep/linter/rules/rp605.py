@@ -17,8 +17,10 @@ Synthesise again; a final mark after the last word helps.
 There is no automatic fix.
 
 ## Threshold and its source
-As RP104 for stretches. For a first or last word: forced probability under 0.4, not heard, and the model, made to say the rest,
-ends (begins) there with 0.5 and more; texts without their last word reach 0.19 at most where it is said. Figures: RP602.
+As RP104 for stretches. For a first or last word: forced probability under 0.4, and the model, made to say the rest, ends
+(begins) there with 0.5 and more. For a last word that the recogniser does not hear either, it is enough that the end has 0.05
+and more, and is 5 times as likely as the word. Of 16 clips whose last word was cut off 14 are reported, 3 of them as wrong
+words; without the second way there are 9. Where the same clips say their last word the end has 0.013 at most, and none is reported.
 """
 
 from __future__ import annotations

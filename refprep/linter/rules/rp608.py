@@ -16,8 +16,8 @@ Cut there, and set a limit on frames (`refprep clone` stops by itself).
 There is no automatic fix.
 
 ## Threshold and its source
-2.5 s at an edge, 3.5 s inside. Of 79 clips of the speech pack none has more than 1.22 s before, 0.64 s behind and 1.62 s inside
-its speech.
+2.5 s at an edge, 3.5 s inside. Of 97 clips of the speech pack none has more than 1.22 s before, 0.64 s behind and 1.62 s inside
+its speech. 20 s of room tone behind clips of three readers is found each time, and alone.
 """
 
 from __future__ import annotations

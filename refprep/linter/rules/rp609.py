@@ -16,7 +16,8 @@ Change the level by so many dB, or synthesise again.
 There is no automatic fix.
 
 ## Threshold and its source
-9 dB. Clips of one reader and session in the speech pack differ by 5.5 dB at most; whispered and shouted ones by 14 and more.
+9 dB. Clips of one reader and session in the speech pack differ by 5.5 dB at most; acted ones (drunk, whispered) by 14 and more:
+two of 97 clips are reported for that.
 """
 
 from __future__ import annotations

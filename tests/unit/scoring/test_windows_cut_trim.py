@@ -44,6 +44,12 @@ def test_a_cut_lies_in_the_middle_of_the_pause():
     assert find_cut(clip, edged, Span(0.5, 1.2), near_s=0.72) == pytest.approx(0.8)
 
 
+def test_a_blip_in_a_pause_does_not_part_it():
+    clip = noise_clip(2.0)
+    edged = (Span(0.0, 1.27), Span(1.45, 1.46), Span(1.55, 2.0))
+    assert find_cut(clip, edged, Span(1.33, 1.7), near_s=1.456) == pytest.approx(1.41)
+
+
 def test_without_a_pause_it_is_the_quietest_moment():
     samples = noise_clip(2.0).samples.copy()
     samples[round(0.95 * 16_000) : round(0.99 * 16_000)] *= 0.01
