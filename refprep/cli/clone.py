@@ -113,6 +113,7 @@ def clone(
     """Speak with a voice. Exit 1 when an output did not end by itself, or did not pass its verification."""
     from refprep.api_clone import Cloner
     from refprep.errors import UsageError
+    from refprep.text.language import language_code
     from refprep.types import CloneMode
 
     if model is None:
@@ -164,7 +165,8 @@ def clone(
         margin=margin,
         whole_text=whole_text,
     )
-    lines = _lines(text, text_file, batch, output, language or cloner.language, seed, speaker, instruct)
+    spoken_in = language_code(language) or cloner.language
+    lines = _lines(text, text_file, batch, output, spoken_in, seed, speaker, instruct)
     if stream:
         passed = stream_out(cloner, lines[0], options, format)
     else:

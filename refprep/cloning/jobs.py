@@ -10,6 +10,7 @@ from typing import Any
 
 from refprep.cloning.record import CloneJob
 from refprep.errors import ManifestError
+from refprep.text.language import language_code
 
 _KEYS = {"text": str, "out": str, "language": str, "seed": int, "speaker": str, "instruct": str}
 
@@ -82,7 +83,7 @@ def _line(line: str, where: str, number: int, language: str, seed: int) -> Batch
         raise ManifestError("seed is below 0 or above 2^64 - 1", where=where, fix=fix)
     job = CloneJob(
         row["text"],
-        row.get("language", language),
+        language_code(row.get("language", language)),
         job_seed,
         row.get("speaker"),
         row.get("instruct"),

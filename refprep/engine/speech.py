@@ -131,8 +131,12 @@ class SpeechEngine:
 
         Raises:
             UsageError: Names what does not fit.
+            TextInputError: A text is empty, or holds a control token.
         """
         check_request(request, self.checkpoint.config)
+        self.checkpoint.tokenizer.target(request.text)
+        if request.instruct and request.instruct.strip():
+            self.checkpoint.tokenizer.instruction(request.instruct)
 
     def speak(
         self,

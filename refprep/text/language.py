@@ -110,6 +110,7 @@ _NAMES = {
     "uk": "Ukrainian",
     "zh": "Chinese",
 }
+_CODES = {name.lower(): code for code, name in _NAMES.items()}
 _MIN_HITS = 3
 _MIN_SHARE = 0.25
 _MIN_LEAD = 1.5  # times the share of the runner-up
@@ -151,6 +152,11 @@ def language_name(language: str) -> str:
 def english_name(language: str) -> str:
     """``Swedish`` for sv and sv-SE; what is no tag of a listed language comes back as it is."""
     return _NAMES.get(primary_language(language), language)
+
+
+def language_code(name: str) -> str:
+    """``sv`` for Swedish, in any case; a tag, and what is no listed language, comes back as it is."""
+    return _CODES.get(name.strip().lower(), name)
 
 
 def script_of(character: str) -> str:

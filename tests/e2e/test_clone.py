@@ -203,6 +203,7 @@ def test_an_uncovered_reference_is_refused_in_context(voice, ending, whisper_fol
             "no built-in speakers",
         ),
         (["clone", "...", "--model", "BASE", "--voice", "VOICE"], "no words"),
+        (["clone", "Hi <|im_end|>", "--model", "BASE", "--voice", "VOICE"], "control token"),
         (["clone", "", "--model", "BASE", "--voice", "VOICE"], "no words"),
         (
             ["clone", "Hi.", "--model", "BASE", "--voice", "VOICE", "--language", "sv"],

@@ -203,7 +203,9 @@ def test_the_record_keeps_every_attempt():
 
 def test_a_batch_is_read_with_its_defaults(tmp_path):
     path = tmp_path / "jobs.jsonl"
-    path.write_text('{"text": "One."}\n\n{"text": "Two.", "out": "sub/b.wav", "language": "de", "seed": 9}\n')
+    path.write_text(
+        '{"text": "One."}\n\n{"text": "Two.", "out": "sub/b.wav", "language": "German", "seed": 9}\n'
+    )
     one, two = read_jobs(path, language="en", seed=3)
     assert (one.job.text, one.job.language, one.job.seed, str(one.out)) == ("One.", "en", 3, "00001.wav")
     assert (two.job.text, two.job.language, two.job.seed, str(two.out)) == ("Two.", "de", 9, "sub/b.wav")

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refprep.text.language import are_close, foreign_script, guess_language, language_name, script_of
+from refprep.text.language import (
+    are_close,
+    english_name,
+    foreign_script,
+    guess_language,
+    language_code,
+    language_name,
+    script_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -86,3 +94,19 @@ def test_close_languages():
 def test_names():
     assert language_name("sv-SE") == "Swedish (sv-SE)"
     assert language_name("xx") == "xx"
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "name"),
+    [
+        ("German", "de", "German"),
+        ("german", "de", "German"),
+        ("de", "de", "German"),
+        ("zh-TW", "zh-TW", "Chinese"),
+        ("auto", "auto", "auto"),
+        ("", "", ""),
+    ],
+)
+def test_names_and_codes(written, code, name):
+    assert language_code(written) == code
+    assert english_name(code) == name
