@@ -18,6 +18,7 @@ from build_kit import ordinary_scene
 from engine_kit import tiny_checkpoint
 from process import ROOT, clean, refprep
 
+from refprep.cli.app import main
 from refprep.engine.engine import Engine
 from refprep.engine.model import load_checkpoint
 from refprep.types import GREEDY, CloneMode, SpeechRequest
@@ -226,14 +227,22 @@ def test_an_uncovered_reference_is_refused_in_context(voice, ending, whisper_fol
         (["clone", "Hi.", "--model", "BASE", "--voice", "nowhere"], "no voice.json"),
     ],
 )
-def test_a_call_that_cannot_be_carried_out_is_one_error(voice, env, tmp_path, arguments, what):
+def test_a_call_that_cannot_be_carried_out_is_one_error(
+    voice, env, tmp_path, arguments, what, monkeypatch, capsys
+):
+    """In this process: each of these would otherwise wait for torch once more."""
     named = {"BASE": tiny_checkpoint("base-0.6b"), "CUSTOM": tiny_checkpoint("custom-1.7b"), "VOICE": voice}
-    given = [named.get(a, a) for a in arguments] + ["--mode", "x-vector", "--device", "cpu"]
+    given = [str(named.get(a, a)) for a in arguments] + ["--mode", "x-vector", "--device", "cpu"]
     if "-o" not in given:
-        given += ["-o", tmp_path / "out.wav"]
-    done = clean(refprep(*given, env=env), 2)
-    assert what in done.err
-    assert done.err.count("refprep: ") - done.err.count("refprep: note") == 1
+        given += ["-o", str(tmp_path / "out.wav")]
+    monkeypatch.setattr(sys, "argv", ["refprep", *given])
+    monkeypatch.setenv("REFPREP_CACHE", env["REFPREP_CACHE"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    said = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert what in said
+    assert said.count("refprep: ") - said.count("refprep: note") == 1
     assert not list(tmp_path.iterdir())
 
 
