@@ -203,8 +203,6 @@ class Built:
 
 @pytest.fixture(scope="module")
 def woman(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    if scene.case is not CASES["woman-en"]:
-        pytest.skip("one reader is enough for the command")
     folder = tmp_path_factory.mktemp("score")
     manifest = folder / "clips.jsonl"
     with manifest.open("w", encoding="utf-8") as file:
@@ -215,6 +213,7 @@ def woman(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(scene, folder / "voice", folder)
 
 
+@pytest.mark.parametrize("scene", ["woman-en"], indirect=True)  # one reader is enough for the command
 def test_a_built_voice_scores_without_a_text_and_where_nobody_speaks(woman: Built) -> None:
     scorer = OutputScorer(woman.voice, config=CONFIG, listener=woman.scene.listener)
     scored = scorer.score(woman.write("plain", woman.scene.said.clip.samples))
@@ -226,6 +225,7 @@ def test_a_built_voice_scores_without_a_text_and_where_nobody_speaks(woman: Buil
     assert [f.code for f in silent.findings] == ["RP211"]
 
 
+@pytest.mark.parametrize("scene", ["woman-en"], indirect=True)  # one reader is enough for the command
 def test_the_command_trims_a_leak_and_says_which_is_best(woman: Built) -> None:
     said = woman.scene.said
     leaky = woman.write("leaky", woman.scene.leaky(2))
@@ -245,6 +245,7 @@ def test_the_command_trims_a_leak_and_says_which_is_best(woman: Built) -> None:
     assert document["outputs"][0]["leaks"][0]["edge"] == "head"
 
 
+@pytest.mark.parametrize("scene", ["woman-en"], indirect=True)  # one reader is enough for the command
 def test_bad_input_is_one_clear_error(woman: Built, tmp_path: Path) -> None:
     plain = woman.write("plain", woman.scene.said.clip.samples)
     noise = tmp_path / "noise.wav"
