@@ -59,16 +59,16 @@ class Attention(nn.Module):
         heads = F.linear(x, projection).view(batch, tokens, -1, self.head_dim)
         turned, v = heads.split_with_sizes((wide + narrow, narrow), dim=2)
         turned = rotate(self._normalise(turned, norm), *rotary)
-        q, k = turned.transpose(1, 2).split_with_sizes((wide, narrow), dim=1)
-        window.write(keys, k)
-        window.write(values, v.transpose(1, 2))
         if tokens == 1:
-            limit = window.limit
-            found = self._attend_one(q, keys[:, :, :limit], values[:, :, :limit], window.mask)
+            found = self._attend_one(turned[:, 0], v[:, 0], keys, values, window)
         else:
+            q, k = turned.transpose(1, 2).split_with_sizes((wide, narrow), dim=1)
             v = v.transpose(1, 2)
+            window.write(keys, k)
+            window.write(values, v)
             found = F.scaled_dot_product_attention(q, k, v, is_causal=window.is_causal, enable_gqa=True)
-        return F.linear(found.transpose(1, 2).reshape(batch, tokens, -1), output)
+            found = found.transpose(1, 2)
+        return F.linear(found.reshape(batch, tokens, -1), output)
 
     def _normalise(self, heads: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """Every head of (batch, tokens, heads, D) by itself."""
@@ -80,13 +80,18 @@ class Attention(nn.Module):
         return heads * squares.rsqrt_().view(-1, 1) * weight
 
     def _attend_one(
-        self, q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
+        self, turned: torch.Tensor, v: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, window: Window
     ) -> torch.Tensor:
-        """One token a row: the query heads of a group see the same keys, so they are its rows, and nothing is copied."""
-        batch = q.shape[0]
-        grouped = q.reshape(batch, self.num_kv_heads, -1, self.head_dim)
-        heads = F.scaled_dot_product_attention(grouped, keys, values, attn_mask=mask)
-        return heads.reshape(batch, self.num_heads, 1, self.head_dim)
+        """One token a row: (batch, heads, D) of queries and keys, and of values, to (batch, kv heads, group, D).
+
+        The query heads of a group see the same keys, so they are its rows, and nothing is copied.
+        """
+        q, k = turned.split_with_sizes((self.num_heads, self.num_kv_heads), dim=1)
+        window.write_token(keys, k)
+        window.write_token(values, v)
+        grouped = q.reshape(q.shape[0], self.num_kv_heads, -1, self.head_dim)
+        seen = (keys.narrow(2, 0, window.limit), values.narrow(2, 0, window.limit))
+        return F.scaled_dot_product_attention(grouped, *seen, attn_mask=window.mask)
 
 
 class DecoderLayer(nn.Module):

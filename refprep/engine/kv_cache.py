@@ -103,3 +103,10 @@ class Window:
             store[:, :, self.at].copy_(new)
         else:
             store[torch.arange(new.shape[0], device=new.device), :, self.at] = new[:, :, 0]
+
+    def write_token(self, store: torch.Tensor, new: torch.Tensor) -> None:
+        """Put one token a row, (batch, heads, D), into one layer's (batch, heads, capacity, D)."""
+        if isinstance(self.at, slice):
+            store.select(2, self.at.start).copy_(new)
+        else:
+            store[torch.arange(new.shape[0], device=new.device), :, self.at] = new

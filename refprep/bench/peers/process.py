@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -91,12 +92,14 @@ def _run(
     out = folder / "out"
     for suffix in (".json", ".safetensors"):
         out.with_suffix(suffix).unlink(missing_ok=True)
+    # Both engines get the same threads from the start, whatever this shell says.
     (folder / "job.json").write_text(json.dumps({**job, "out": str(out)}), encoding="utf-8")
     try:
         done = subprocess.run(
             [*command, str(folder / "job.json")],
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            env={**os.environ, "OMP_NUM_THREADS": str(job.get("threads", 1))},
             timeout=timeout_s,
             check=False,
         )
