@@ -8,6 +8,9 @@ CODE_RATE_HZ = 24_000
 SAMPLES_PER_FRAME = 1920
 """Of it: 80 ms."""
 
+FRAME_RATE_HZ = CODE_RATE_HZ / SAMPLES_PER_FRAME
+"""12.5: what the "12Hz" models run at."""
+
 
 def seconds_to_samples(seconds: float, sample_rate_hz: int) -> int:
     """Nearest sample to a time; halves go to the even sample, as Python rounds."""

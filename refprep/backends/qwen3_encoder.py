@@ -21,13 +21,13 @@ from safetensors import safe_open
 from refprep.engine.codec.config import codec_folder, read_codec_config
 from refprep.engine.codec.encoder import TAIL_POLICY, CodecEncoder
 from refprep.engine.codec.load import load_codec_encoder
-from refprep.engine.config import FRAME_RATE_HZ, ModelKind, read_config
+from refprep.engine.config import ModelKind, read_config
 from refprep.engine.json_config import read_json, typed
 from refprep.engine.loader import WeightFiles, open_weights
 from refprep.engine.speaker import SpeakerConfig, SpeakerEncoder, load_speaker_encoder
 from refprep.errors import UsageError, WeightsMissing
 from refprep.types import CodeMatrix, EncoderFacts, Samples
-from refprep.units import CODE_RATE_HZ
+from refprep.units import CODE_RATE_HZ, FRAME_RATE_HZ
 
 ENCODER_VERSION = 1
 """Raised when our encoders compute other numbers from the same weights."""

@@ -12,13 +12,14 @@ from refprep.cloning.join import join_pieces
 from refprep.cloning.pieces import split_pieces
 from refprep.cloning.record import Attempt, CloneJob, CloneOptions, Spoken, SpokenPiece
 from refprep.errors import TextInputError
-from refprep.guard.budget import FRAME_RATE_HZ, FrameBudget, frame_budget
+from refprep.guard.budget import FrameBudget, frame_budget
 from refprep.guard.runaway import RunawayGuard
 from refprep.protocols import Synthesizer
 from refprep.scoring.best import best_of
 from refprep.scoring.output import ScoredOutput
 from refprep.text.language import english_name
 from refprep.types import Samples, SpeechRequest, StopReason, SynthesisResult, VoicePrompt
+from refprep.units import FRAME_RATE_HZ
 
 Score = Callable[[SynthesisResult, CloneJob], ScoredOutput]
 """Verifies the audio of one piece; its text is the result's."""

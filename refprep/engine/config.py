@@ -11,9 +11,6 @@ from typing import Any
 from refprep.engine.json_config import read_json, typed
 from refprep.errors import BackendError
 
-FRAME_RATE_HZ = 12.5
-"""Of the "12Hz" codec: 1920 samples at 24 kHz are a frame."""
-
 RANDOM_LABEL = "RANDOM_WEIGHTS.txt"
 """A file beside the weights that `refprep models random` wrote, and beside no others."""
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from refprep.dsp.pace import counts_characters, speech_units
 from refprep.text.readings.word import readings
 from refprep.text.words import split_words
-
-FRAME_RATE_HZ = 12.5
-"""Of the codecs here."""
+from refprep.units import FRAME_RATE_HZ
 
 MARGIN = 2.0
 ALLOWANCE_S = 4.0

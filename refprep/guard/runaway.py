@@ -17,15 +17,16 @@ repeats one code for up to 4.9 s (61 frames, over the labelled clips of the spee
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from refprep.guard.budget import FRAME_RATE_HZ, FrameBudget
+from refprep.dsp.levels import rms_dbfs
+from refprep.guard.budget import FrameBudget
 from refprep.types import Samples, StopReason
+from refprep.units import FRAME_RATE_HZ
 
 STILL_FRAMES, STILL_PAST_FRAMES = 31, 19
 STILL_CODES, STILL_OF = 6, 8
@@ -160,8 +161,7 @@ class RunawayGuard:
 
 
 def _level_db(piece: Samples) -> float:
-    power = float(np.mean(np.square(piece, dtype=np.float64)))
-    return max(10.0 * math.log10(power + 1e-12), _FLOOR_DB)
+    return max(rms_dbfs(piece), _FLOOR_DB)
 
 
 def _flatness(piece: Samples) -> float:
