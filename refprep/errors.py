@@ -13,6 +13,7 @@ RefprepError                     exit 2   the call cannot be carried out as writ
     ├── WeightsMissing                    a model that was not pulled yet
     ├── IntegrityError                    a file whose SHA-256 is not the recorded one
     ├── DeviceError                       a device that is not there or out of memory
+    ├── BusyError                         a queue that is full
     └── BackendError                      a library or a service that failed
 
 Exit 0 means nothing was found, 1 findings, 4 a bug in refprep (any other exception), 130 interrupted.
@@ -103,6 +104,21 @@ class IntegrityError(MachineError):
 
 class DeviceError(MachineError):
     """A device that is absent or ran out of memory."""
+
+
+class BusyError(MachineError):
+    """A queue that is full: what was refused may be asked again.
+
+    Attributes:
+        retry_after_s: When a place is likely to be free; None where nothing is known yet.
+    """
+
+    def __init__(self, what: str, *, where: str, fix: str, retry_after_s: float | None = None) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.retry_after_s = retry_after_s
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (*super().__reduce__(), {"retry_after_s": self.retry_after_s})
 
 
 class BackendError(MachineError):

@@ -11,18 +11,41 @@ multiplied into the embedding tables once at load, so that a pass only looks up.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.config import PredictorConfig
-from refprep.engine.decoder import DecoderLayer, Rotary, prepare_layers, run_layers
-from refprep.engine.kv_cache import KVCache, Window
+from refprep.engine.decoder import DecoderLayer, Rotary, prepare_layers, run_layers, step_layers
+from refprep.engine.kv_cache import KVCache, Place, Window
 from refprep.engine.layers import Embedding, RMSNorm, rotary_table
 
 Chooser = Callable[[torch.Tensor, int], torch.Tensor]
 """From (batch, codebook) float32 logits and a codebook's number (1 .. 15) to (batch,) int64 codes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictorCache:
+    """Keys and values of one frame.
+
+    Attributes:
+        whole: All 16 positions.
+        places: Of every position and layer: views of ``whole``, which are taken 15 times a frame.
+    """
+
+    whole: KVCache
+    places: list[list[Place]]
+
+    @classmethod
+    def of(cls, whole: KVCache) -> PredictorCache:
+        """Views of a cache."""
+        return cls(whole, [Window.next_token(at).places(whole) for at in range(whole.capacity)])
+
+    def slots(self, rows: slice) -> PredictorCache:
+        """A view of some slots: writing to it writes here."""
+        return self.of(self.whole.slots(rows))
 
 
 class PredictorModel(nn.Module):
@@ -53,7 +76,8 @@ class CodePredictor(nn.Module):
             self.small_to_mtp_projection = nn.Linear(talker_width, config.hidden_size)
         self._inputs: list[torch.Tensor] = []
         self._rotary: Rotary | None = None
-        self._passes: list[tuple[Rotary, Window, torch.Tensor]] = []
+        self._heads: list[torch.Tensor] = []
+        self._passes: list[tuple[int, torch.Tensor, Rotary, torch.Tensor]] = []
 
     def prepare(self, first_table: torch.Tensor) -> None:
         """Project the embedding tables, and lay out what each pass reads; call once after the weights are filled.
@@ -72,26 +96,28 @@ class CodePredictor(nn.Module):
             )
         )
         self._rotary = (cos, sin)
+        self._heads = [head.weight.t() for head in self.lm_head]  # type: ignore[operator]
         self._passes = []
-        for number, head in enumerate(self.lm_head):
-            start, end = (0, 2) if number == 0 else (number + 1, number + 2)
-            window = Window.prefix(2) if number == 0 else Window.next_token(start)
-            assert isinstance(head, nn.Linear)
-            self._passes.append(((cos[:, start:end], sin[:, start:end]), window, head.weight))
+        for number in range(1, self.config.num_code_groups - 1):
+            at = number + 1
+            turned = (cos[:, at], sin[:, at])
+            self._passes.append((number, self._inputs[number], turned, self._heads[number]))
 
-    def empty_cache(self, slots: int) -> KVCache:
+    def empty_cache(self, slots: int) -> PredictorCache:
         """A cache for the 16 positions of a frame."""
         table = self._inputs[0]
-        return KVCache.empty(
-            self.config,
-            slots=slots,
-            capacity=self.config.num_code_groups,
-            dtype=table.dtype,
-            device=table.device,
+        return PredictorCache.of(
+            KVCache.empty(
+                self.config,
+                slots=slots,
+                capacity=self.config.num_code_groups,
+                dtype=table.dtype,
+                device=table.device,
+            )
         )
 
     def predict(
-        self, hidden: torch.Tensor, first: torch.Tensor, cache: KVCache, choose: Chooser
+        self, hidden: torch.Tensor, first: torch.Tensor, cache: PredictorCache, choose: Chooser
     ) -> torch.Tensor:
         """Complete a frame.
 
@@ -104,13 +130,16 @@ class CodePredictor(nn.Module):
         Returns:
             (batch, 16) int64, ``first`` in column 0.
         """
-        fed = torch.stack((self.small_to_mtp_projection(hidden), F.embedding(first, self._inputs[0])), dim=1)
-        codes = [first]
-        for number in range(self.config.num_code_groups - 1):
-            logits = self._pass(fed, number, cache)
-            codes.append(choose(logits, number + 1))
-            if number + 1 < len(self._inputs):
-                fed = F.embedding(codes[-1], self._inputs[number + 1])[:, None]
+        assert self._rotary is not None, "prepare() comes first"
+        layers, norm = self.model.layers, self.model.norm
+        rotary = (self._rotary[0][:, :2], self._rotary[1][:, :2])
+        both = torch.stack((self.small_to_mtp_projection(hidden), F.embedding(first, self._inputs[0])), dim=1)
+        out = run_layers(layers, norm, both, rotary, cache.whole, Window.prefix(2))[:, 1]
+        codes = [first, choose(torch.mm(out, self._heads[0]).float(), 1)]
+        for number, table, turned, head in self._passes:
+            fed = F.embedding(codes[number], table)
+            out = step_layers(layers, norm, fed, turned, cache.places[number + 1])
+            codes.append(choose(torch.mm(out, head).float(), number + 1))
         return torch.stack(codes, dim=1)
 
     def force(self, hidden: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
@@ -132,14 +161,8 @@ class CodePredictor(nn.Module):
             self.model.norm,
             x,
             self._rotary,
-            self.empty_cache(len(codes)),
+            self.empty_cache(len(codes)).whole,
             Window.prefix(x.shape[1]),
         )
         heads = [head(out[:, number + 1]).float() for number, head in enumerate(self.lm_head)]
         return torch.stack(heads, dim=1)
-
-    def _pass(self, fed: torch.Tensor, number: int, cache: KVCache) -> torch.Tensor:
-        """(batch, tokens, hidden) to the (batch, codebook) float32 logits of head ``number``."""
-        table, window, head = self._passes[number]
-        out = run_layers(self.model.layers, self.model.norm, fed, table, cache, window)
-        return F.linear(out[:, -1], head).float()

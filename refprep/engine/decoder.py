@@ -1,8 +1,10 @@
 """A stack of decoder layers: the talker's backbone and the code predictor's are both this.
 
 name    shape                         meaning
-x       (batch, tokens, hidden)       model dtype
-cos     (batch or 1, tokens, 1, D)    rotary table of the tokens' positions; ``sin`` alike
+x       (batch, tokens, hidden)       model dtype; (batch, hidden) in a step
+cos     (batch or 1, tokens, 1, D)    rotary table of the tokens' positions; (batch or 1, 1, D) in a step; ``sin`` alike
+
+``forward`` reads prompts, ``step`` feeds one token a row: most calls, so it is laid out to make few of them.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.config import DecoderShape
-from refprep.engine.kv_cache import KVCache, Window
-from refprep.engine.layers import RMSNorm, SwiGLU, joined, rms_norm, rotate
+from refprep.engine.kv_cache import KVCache, Place, Window
+from refprep.engine.layers import RMSNorm, SwiGLU, joined, rms_norm, rotate, turn
 
 Rotary = tuple[torch.Tensor, torch.Tensor]
 
@@ -46,7 +48,9 @@ class Attention(nn.Module):
         projection = joined(self.q_proj, self.k_proj, self.v_proj)
         rows = [self.q_norm.weight] * self.num_heads + [self.k_norm.weight] * self.num_kv_heads
         # Looking a parameter up in a module costs as much as a small operation: here they are at hand.
-        self._prepared = (projection, torch.stack([row.detach() for row in rows]), self.o_proj.weight)
+        norm, output = torch.stack([row.detach() for row in rows]), self.o_proj.weight
+        self._prepared = (projection, norm, output)
+        self._turned = (projection.t(), norm, output.t())
 
     def forward(
         self, x: torch.Tensor, rotary: Rotary, keys: torch.Tensor, values: torch.Tensor, window: Window
@@ -58,40 +62,37 @@ class Attention(nn.Module):
         wide, narrow = self.num_heads, self.num_kv_heads
         heads = F.linear(x, projection).view(batch, tokens, -1, self.head_dim)
         turned, v = heads.split_with_sizes((wide + narrow, narrow), dim=2)
-        turned = rotate(self._normalise(turned, norm), *rotary)
-        if tokens == 1:
-            found = self._attend_one(turned[:, 0], v[:, 0], keys, values, window)
-        else:
-            q, k = turned.transpose(1, 2).split_with_sizes((wide, narrow), dim=1)
-            v = v.transpose(1, 2)
-            window.write(keys, k)
-            window.write(values, v)
-            found = F.scaled_dot_product_attention(q, k, v, is_causal=window.is_causal, enable_gqa=True)
-            found = found.transpose(1, 2)
-        return F.linear(found.reshape(batch, tokens, -1), output)
+        turned = rotate(rms_norm(turned, norm, self._eps), *rotary)
+        q, k = turned.transpose(1, 2).split_with_sizes((wide, narrow), dim=1)
+        v = v.transpose(1, 2)
+        window.write(keys, k)
+        window.write(values, v)
+        found = window.attend(q, k, v, keys, values)
+        return F.linear(found.transpose(1, 2).reshape(batch, tokens, -1), output)
+
+    def step(self, x: torch.Tensor, residual: torch.Tensor, rotary: Rotary, place: Place) -> torch.Tensor:
+        """Attend with one token a row, (batch, hidden), and add what is found to ``residual``.
+
+        The query heads of a group see the same keys, so they are its rows, and nothing is copied.
+        """
+        projection, norm, output = self._turned
+        batch, wide, narrow = x.shape[0], self.num_heads, self.num_kv_heads
+        heads = torch.mm(x, projection).view(batch, -1, self.head_dim)
+        turned, v = heads.split_with_sizes((wide + narrow, narrow), dim=1)
+        q, k = turn(self._normalise(turned, norm), *rotary).split_with_sizes((wide, narrow), dim=1)
+        place.write(k, v)
+        grouped = q.view(batch, narrow, -1, self.head_dim)
+        found = F.scaled_dot_product_attention(grouped, place.keys, place.values, attn_mask=place.mask)
+        return torch.addmm(residual, found.reshape(batch, -1), output)
 
     def _normalise(self, heads: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        """Every head of (batch, tokens, heads, D) by itself."""
-        if heads.dtype is not torch.float32 or heads.numel() != weight.numel() or not heads.is_cpu:
+        """Every head of (batch, heads, D) by itself."""
+        if heads.dtype is not torch.float32 or heads.shape[0] > 1 or not heads.is_cpu:
             return rms_norm(heads, weight, self._eps)
         # One token on a CPU: as in RMSNorm, one product a head.
         rows = heads.view(-1, 1, self.head_dim)
         squares = torch.baddbmm(self._eps_rows, rows, rows.transpose(1, 2), alpha=1.0 / self.head_dim)
         return heads * squares.rsqrt_().view(-1, 1) * weight
-
-    def _attend_one(
-        self, turned: torch.Tensor, v: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, window: Window
-    ) -> torch.Tensor:
-        """One token a row: (batch, heads, D) of queries and keys, and of values, to (batch, kv heads, group, D).
-
-        The query heads of a group see the same keys, so they are its rows, and nothing is copied.
-        """
-        q, k = turned.split_with_sizes((self.num_heads, self.num_kv_heads), dim=1)
-        window.write_token(keys, k)
-        window.write_token(values, v)
-        grouped = q.reshape(q.shape[0], self.num_kv_heads, -1, self.head_dim)
-        seen = (keys.narrow(2, 0, window.limit), values.narrow(2, 0, window.limit))
-        return F.scaled_dot_product_attention(grouped, *seen, attn_mask=window.mask)
 
 
 class DecoderLayer(nn.Module):
@@ -108,21 +109,26 @@ class DecoderLayer(nn.Module):
         """Join matrices that read the same input; call once after the weights are filled."""
         self.self_attn.prepare()
         self.mlp.prepare()
+        # Bound once: a frame is 100 layers of few operations, and looking four modules up in each is a part of it.
         self._steps = (
-            self.input_layernorm.forward,
-            self.self_attn.forward,
-            self.post_attention_layernorm.forward,
-            self.mlp.forward,
+            self.input_layernorm.step,
+            self.self_attn.step,
+            self.post_attention_layernorm.step,
+            self.mlp.step,
         )
 
     def forward(
         self, x: torch.Tensor, rotary: Rotary, keys: torch.Tensor, values: torch.Tensor, window: Window
     ) -> torch.Tensor:
         """(batch, tokens, hidden) to the same."""
-        # forward() by name: a frame is 100 layers of few operations, and hooks that nobody hangs in cost a fifth of it
+        x = x + self.self_attn.forward(self.input_layernorm.forward(x), rotary, keys, values, window)
+        return x + self.mlp.forward(self.post_attention_layernorm.forward(x))
+
+    def step(self, x: torch.Tensor, rotary: Rotary, place: Place) -> torch.Tensor:
+        """One token a row: (batch, hidden) to the same."""
         before, attend, between, feed = self._steps
-        x = x + attend(before(x), rotary, keys, values, window)
-        return x + feed(between(x))
+        x = attend(before(x), x, rotary, place)
+        return feed(between(x), x)
 
 
 def prepare_layers(layers: nn.ModuleList) -> None:
@@ -141,3 +147,14 @@ def run_layers(
     for layer, keys, values in zip(layers, cache.keys.unbind(), cache.values.unbind(), strict=True):
         x = layer.forward(x, rotary, keys, values, window)
     return norm.forward(x)
+
+
+def step_layers(
+    layers: nn.ModuleList, norm: RMSNorm, x: torch.Tensor, rotary: Rotary, places: list[Place]
+) -> torch.Tensor:
+    """All layers and the final norm for one token a row, (batch, hidden); what ``places`` are of is written."""
+    assert x.dtype is places[0].keys.dtype, f"{x.dtype} states would be cached as {places[0].keys.dtype}"
+    for layer, place in zip(layers, places, strict=True):
+        assert isinstance(layer, DecoderLayer)
+        x = layer.step(x, rotary, place)
+    return norm.step(x)

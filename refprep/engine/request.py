@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from refprep.engine.prompt import TalkerPrompt
+from refprep.engine.prompt import PromptPlan
 from refprep.types import GeneratedCodes, SpeechRequest, StopReason
 
 Frame = npt.NDArray[np.int32]
@@ -26,9 +26,10 @@ class Running:
     Attributes:
         ticket: Number that the caller knows it by.
         request: As it was asked.
-        prompt: Laid out; on the device.
+        plan: Its prompt, laid out.
         watch: That may stop it early.
         slot: It is generated in; None while it waits.
+        launched: Frames that were started; the host sees them later.
         frames: Written so far.
         eos_ranks: One a frame.
         stop: Why it ended; None while it runs.
@@ -36,25 +37,24 @@ class Running:
 
     ticket: int
     request: SpeechRequest
-    prompt: TalkerPrompt
+    plan: PromptPlan
     watch: Watch | None
     started_s: float = field(default_factory=time.perf_counter)
     slot: int | None = None
+    launched: int = 0
     frames: list[Frame] = field(default_factory=list)
     eos_ranks: list[int] = field(default_factory=list)
     stop: StopReason | None = None
     first_frame_s: float | None = None
     wall_s: float = 0.0
 
-    def add(self, frame: Frame, eos_rank: int) -> None:
-        """Take a frame; a watch may end the request with it."""
+    def add(self, frame: Frame, eos_rank: int) -> StopReason | None:
+        """Take a frame; a reason of the watch ends the request with it."""
         if self.first_frame_s is None:
             self.first_frame_s = time.perf_counter() - self.started_s
         self.frames.append(frame)
         self.eos_ranks.append(eos_rank)
-        reason = None if self.watch is None else self.watch(frame, eos_rank)
-        if reason is not None:
-            self.finish(reason)
+        return None if self.watch is None else self.watch(frame, eos_rank)
 
     def finish(self, reason: StopReason) -> None:
         """End it; the first reason stays."""

@@ -12,7 +12,8 @@ codebook) under the request's seed, so it depends on nothing else: not on the ba
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +64,32 @@ def philox_uniforms(
     return (words >> np.uint64(9)).astype(np.float32) * np.float32(2.0**-23)
 
 
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What of some requests' settings decides which operations run: known without a look at the device.
+
+    Attributes:
+        max_top_k: Largest ``top_k``.
+        cuts_top_p: Whether any ``top_p`` is below 1.
+        draws: Whether any request samples.
+        is_even: Whether all requests sample, with one ``top_k``: then nothing is chosen row by row.
+    """
+
+    max_top_k: int
+    cuts_top_p: bool
+    draws: bool
+    is_even: bool
+
+    def covers(self, other: Profile) -> bool:
+        """Whether its operations give the right codes for the other's requests, too."""
+        return (
+            self.draws
+            and not self.is_even
+            and self.max_top_k >= other.max_top_k
+            and self.cuts_top_p >= other.cuts_top_p
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Settings:
     """How one decoder's logits become codes: tensors of (batch,), one value a request.
@@ -72,24 +99,18 @@ class Settings:
         temperature: Logits are divided by it.
         top_k: Only codes at least as likely as the k-th are kept; 0 keeps all.
         top_p: The smallest set of likeliest codes that reaches this probability is kept; 1 keeps all.
-        max_top_k: Largest ``top_k``, known without a look at the device.
-        cuts_top_p: Whether any ``top_p`` is below 1.
-        draws: Whether any request samples.
-        is_even: Whether all requests sample, with one ``top_k``: then nothing is chosen row by row.
+        profile: Of all of them.
     """
 
     is_sampled: torch.Tensor
     temperature: torch.Tensor
     top_k: torch.Tensor
     top_p: torch.Tensor
-    max_top_k: int
-    cuts_top_p: bool
-    draws: bool
-    is_even: bool
+    profile: Profile
 
     @classmethod
     def of(
-        cls, rows: list[tuple[bool, float, int, float]], *, vocab: int, device: torch.device | str
+        cls, rows: Sequence[tuple[bool, float, int, float]], *, vocab: int, device: torch.device | str
     ) -> Settings:
         """From (is_sampled, temperature, top_k, top_p) of every request; a greedy row needs none of the rest."""
         sampled = [r[0] for r in rows]
@@ -100,24 +121,27 @@ class Settings:
             torch.tensor([r[1] if r[0] else 1.0 for r in rows], device=device, dtype=torch.float32),
             torch.tensor(top_k, device=device),
             torch.tensor(top_p, device=device, dtype=torch.float32),
-            max(top_k),
-            min(top_p) < 1.0,
-            any(sampled),
-            all(sampled) and len(set(top_k)) == 1,
+            Profile(max(top_k), min(top_p) < 1.0, any(sampled), all(sampled) and len(set(top_k)) == 1),
         )
 
     def rows(self, which: slice) -> Settings:
         """The settings of some requests."""
-        return Settings(
-            self.is_sampled[which],
-            self.temperature[which],
-            self.top_k[which],
-            self.top_p[which],
-            self.max_top_k,
-            self.cuts_top_p,
-            self.draws,
-            self.is_even,
-        )
+        sampled, temperature, top_k, top_p = (part[which] for part in self._parts())
+        return Settings(sampled, temperature, top_k, top_p, self.profile)
+
+    def overwritten(self, other: Settings) -> Settings:
+        """With the values of another one, in the memory of this one."""
+        for mine, theirs in zip(self._parts(), other._parts(), strict=True):
+            mine.copy_(theirs)
+        return replace(self, profile=other.profile)
+
+    def move(self, source: int, target: int) -> None:
+        """Take a request's values to another row."""
+        for part in self._parts():
+            part[target] = part[source]
+
+    def _parts(self) -> tuple[torch.Tensor, ...]:
+        return self.is_sampled, self.temperature, self.top_k, self.top_p
 
 
 def penalize(logits: torch.Tensor, seen: torch.Tensor, penalty: torch.Tensor) -> torch.Tensor:
@@ -129,15 +153,15 @@ def penalize(logits: torch.Tensor, seen: torch.Tensor, penalty: torch.Tensor) ->
 def filter_logits(logits: torch.Tensor, settings: Settings) -> torch.Tensor:
     """Temperature, then top-k, then top-p; what is cut becomes -inf. Codes tied with the k-th are kept."""
     scores = logits / settings.temperature[:, None]
-    if settings.max_top_k:
-        best = scores.topk(settings.max_top_k, dim=-1).values
-        if settings.is_even:
+    if settings.profile.max_top_k:
+        best = scores.topk(settings.profile.max_top_k, dim=-1).values
+        if settings.profile.is_even:
             kth = best[:, -1:]
         else:
             kth = best.gather(1, (settings.top_k - 1).clamp(min=0)[:, None])
             kth = kth.masked_fill(settings.top_k[:, None] == 0, -torch.inf)
         scores = scores.masked_fill(scores < kth, -torch.inf)
-    if settings.cuts_top_p:
+    if settings.profile.cuts_top_p:
         rising, order = scores.sort(dim=-1)
         tail = rising.softmax(dim=-1).cumsum(dim=-1) <= 1.0 - settings.top_p[:, None]
         tail[:, -1].zero_()  # the likeliest stays
@@ -151,12 +175,14 @@ def draw(scores: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
     reached = scores.softmax(dim=-1).cumsum(dim=-1)
     wanted = uniform[:, None] * reached[:, -1:]
     # The first id whose cumulative probability exceeds the number: an id of probability zero never does so first.
-    return (reached <= wanted).sum(dim=-1)
+    return torch.searchsorted(reached, wanted, right=True)[:, 0]
 
 
 def choose(logits: torch.Tensor, settings: Settings, uniform: torch.Tensor) -> torch.Tensor:
     """(batch,) int64 ids: drawn where a request samples, the likeliest where it does not."""
-    if not settings.draws:
+    if not settings.profile.draws:
         return logits.argmax(dim=-1)
     drawn = draw(filter_logits(logits, settings), uniform)
-    return drawn if settings.is_even else torch.where(settings.is_sampled, drawn, logits.argmax(dim=-1))
+    return (
+        drawn if settings.profile.is_even else torch.where(settings.is_sampled, drawn, logits.argmax(dim=-1))
+    )

@@ -15,7 +15,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.code_predictor import CodePredictor
 from refprep.engine.config import TalkerConfig
-from refprep.engine.decoder import DecoderLayer, Rotary, prepare_layers, run_layers
+from refprep.engine.decoder import DecoderLayer, Rotary, prepare_layers, run_layers, step_layers
 from refprep.engine.kv_cache import KVCache, Window
 from refprep.engine.layers import Embedding, RMSNorm, joined, rotary_table
 
@@ -109,15 +109,23 @@ class Talker(nn.Module):
         cos, sin = rotary_table(positions, self.config.head_dim, self.config.rope_theta, self.dtype)
         return cos[0, 0], sin[0, 0]
 
-    def prefill(self, embeds: torch.Tensor, rotary: Rotary, cache: KVCache) -> torch.Tensor:
-        """Read whole prompts of one length into a cache's first positions.
+    def prefill(
+        self, embeds: torch.Tensor, rotary: Rotary, cache: KVCache, window: Window | None = None
+    ) -> torch.Tensor:
+        """Read several tokens a row, of whole prompts or parts of them.
+
+        Args:
+            embeds: (batch, tokens, hidden).
+            rotary: Of all positions.
+            cache: Written where ``window`` says.
+            window: One whose ``at`` all rows share; the cache's first positions if None.
 
         Returns:
             (batch, tokens, hidden) states after the final norm.
         """
-        length = embeds.shape[1]
-        table = (rotary[0][None, :length, None], rotary[1][None, :length, None])
-        return run_layers(self.model.layers, self.model.norm, embeds, table, cache, Window.prefix(length))
+        window = Window.prefix(embeds.shape[1]) if window is None else window
+        table = (rotary[0][window.at][None, :, None], rotary[1][window.at][None, :, None])
+        return run_layers(self.model.layers, self.model.norm, embeds, table, cache, window)
 
     def step(
         self,
@@ -139,9 +147,8 @@ class Talker(nn.Module):
         Returns:
             (batch, hidden) states after the final norm.
         """
-        table = (rotary[0][positions][:, None, None], rotary[1][positions][:, None, None])
-        out = run_layers(self.model.layers, self.model.norm, embeds[:, None], table, cache, window)
-        return out[:, 0]
+        table = (rotary[0][positions][:, None], rotary[1][positions][:, None])
+        return step_layers(self.model.layers, self.model.norm, embeds, table, window.places(cache))
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """(..., hidden) to (..., vocab) float32."""

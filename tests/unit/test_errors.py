@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import inspect
 import multiprocessing
+import pickle
 
 import pytest
 
 from refprep import errors
-from refprep.errors import MachineError, NoReferenceError, RefprepError
+from refprep.errors import BusyError, MachineError, NoReferenceError, RefprepError
 
 EXIT_CODES = {
     "RefprepError": 2,
@@ -25,6 +26,7 @@ EXIT_CODES = {
     "WeightsMissing": 3,
     "IntegrityError": 3,
     "DeviceError": 3,
+    "BusyError": 3,
     "BackendError": 3,
 }
 KINDS = [k for _, k in inspect.getmembers(errors, inspect.isclass) if issubclass(k, Exception)]
@@ -66,6 +68,11 @@ def test_errors_survive_copies(kind, copied):
     error = copied(kind("it broke", where="here", fix="Mend it."))
     assert type(error) is kind
     assert (error.what, error.where, error.fix) == ("it broke", "here", "Mend it.")
+
+
+def test_when_to_try_again_survives_copies():
+    error = BusyError("the queue is full", where="the engine", fix="Try again.", retry_after_s=1.5)
+    assert copy.deepcopy(error).retry_after_s == pickle.loads(pickle.dumps(error)).retry_after_s == 1.5
 
 
 def test_errors_come_back_from_a_process_pool():
