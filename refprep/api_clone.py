@@ -16,8 +16,9 @@ from refprep.types import CloneMode
 if TYPE_CHECKING:
     from refprep.api_score import OutputScorer
     from refprep.cloning.clone import Progress
-    from refprep.cloning.record import CloneJob, CloneOptions, Spoken
+    from refprep.cloning.record import CloneJob, CloneOptions, Spoken, Streamed
     from refprep.engine.speech import SpeechEngine
+    from refprep.engine.steps import StepMode
     from refprep.scoring import ScoredOutput
     from refprep.types import Samples, SamplingParams, SynthesisResult, VoicePrompt
     from refprep.voice import Voice
@@ -26,6 +27,12 @@ __all__ = ["Cloner", "clone"]
 
 _TEXT_RULES = ("RP101", "RP102", "RP103", "RP104")
 """What makes an in-context talker run away: speech without text, text without speech."""
+
+
+def _step_mode(name: str | None) -> StepMode | None:
+    from refprep.engine.steps import StepMode
+
+    return None if name is None else StepMode(name)
 
 
 class Cloner:
@@ -39,6 +46,8 @@ class Cloner:
         dtype: ``float32`` or ``bfloat16``; None takes bfloat16 on CUDA, float32 on a CPU.
         force: Speak in context although the reference's text does not cover its audio.
         verify: Score what was spoken, and try again where it does not pass.
+        quantize: ``int8``: the layers of talker and code predictor in int8, on a CPU; None leaves them as they are.
+        step_mode: How frames are run: ``eager``, ``compiled`` or ``graph``; None takes what suits the device.
         fast_batch: Texts that are spoken side by side share their matrix products: faster, and their codes may part from
             those of the text alone at a near tie.
         config: Settings; defaults when None.
@@ -61,6 +70,8 @@ class Cloner:
         force: bool = False,
         verify: bool = False,
         fast_batch: bool = False,
+        quantize: str | None = None,
+        step_mode: str | None = None,
         config: Config | None = None,
         on_step: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -99,7 +110,13 @@ class Cloner:
             self._scorer = OutputScorer(voice, config=self._config)
         on_step(f"load {folder.name}")
         self.synthesizer: SpeechEngine = load_speech_engine(
-            folder, device=self.device, dtype=self.dtype, rows_together=fast_batch
+            folder,
+            device=self.device,
+            dtype=self.dtype,
+            quantize=quantize,
+            rows_together=fast_batch,
+            mode=_step_mode(step_mode),
+            captures_ahead=False,
         )
 
     @property
@@ -110,6 +127,8 @@ class Cloner:
             "weights": "random" if self.synthesizer.checkpoint.has_random_weights else "as given",
             "device": self.device,
             "dtype": self.dtype,
+            "quantization": None if (int8 := self.synthesizer.int8) is None else dataclasses.asdict(int8),
+            "step_mode": self.synthesizer.mode.value,
             "voice": None if self.voice is None else self._facts,
         }
 
@@ -165,7 +184,7 @@ class Cloner:
             options=self._options(options),
         )
 
-    def stream(self, job: CloneJob, options: CloneOptions | None = None) -> Iterator[Samples | Spoken]:
+    def stream(self, job: CloneJob, options: CloneOptions | None = None) -> Iterator[Samples | Streamed]:
         """Speak one text as a stream (see ``refprep.cloning.clone.stream_clone``)."""
         from refprep.cloning.clone import stream_clone
 

@@ -17,6 +17,7 @@ from refprep.types import (
     Span,
     SpeechRequest,
     StopReason,
+    StreamEnd,
     SynthesisResult,
     Transcript,
     Voiceprint,
@@ -157,8 +158,8 @@ class Synthesizer(Protocol):
 
     def stream(
         self, request: SpeechRequest, guard: SynthesisGuard | None = None
-    ) -> Iterator[Samples | SynthesisResult]:
-        """Samples as they are decoded, then the result."""
+    ) -> Iterator[Samples | StreamEnd]:
+        """Samples as they are decoded, then the record of them; what was given away is not kept."""
         ...
 
 

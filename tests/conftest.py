@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from refprep.errors import WeightsMissing
 from refprep.models.store import ModelStore
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("refprep", deadline=None)
+settings.load_profile("refprep")
 
 
 @pytest.fixture(scope="session")

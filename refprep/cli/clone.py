@@ -25,6 +25,20 @@ class Mode(enum.StrEnum):
     X_VECTOR = "x-vector"
 
 
+class StepMode(enum.StrEnum):
+    """``refprep.engine.steps.StepMode``, for the same reason."""
+
+    EAGER = "eager"
+    COMPILED = "compiled"
+    GRAPH = "graph"
+
+
+class Quantize(enum.StrEnum):
+    """What layers are held in."""
+
+    INT8 = "int8"
+
+
 def clone(
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="What to say.")] = None,
     model: Annotated[
@@ -94,9 +108,24 @@ def clone(
         bool,
         typer.Option(
             "--fast-batch",
-            help="Texts side by side share products: faster, codes may differ from those alone.",
+            help="Texts of a --batch share products: faster, codes may differ from those alone.",
         ),
     ] = False,
+    quantize: Annotated[
+        Quantize | None,
+        typer.Option(
+            "--quantize",
+            help="Layers of talker and code predictor in int8 (CPU, float32): more than twice as fast, not equal "
+            "to the bit; refused if it changes what the checkpoint says.",
+        ),
+    ] = None,
+    step_mode: Annotated[
+        StepMode | None,
+        typer.Option(
+            "--step-mode",
+            help="How frames are run: graph on CUDA, eager on a CPU when left out; compiled takes minutes to make.",
+        ),
+    ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Score what was spoken; try again where it fails.")
     ] = False,
@@ -112,6 +141,7 @@ def clone(
 ) -> None:
     """Speak with a voice. Exit 1 when an output did not end by itself, or did not pass its verification."""
     from refprep.api_clone import Cloner
+    from refprep.engine.threads import settle_threads
     from refprep.errors import UsageError
     from refprep.text.language import language_code
     from refprep.types import CloneMode
@@ -133,6 +163,7 @@ def clone(
     if str(output) == "-" and not stream:
         raise UsageError("audio on stdout is a stream", where="-o -", fix="Add --stream, or name a file.")
     config = settings(device=device)
+    settle_threads()
     with status(quiet=quiet) as on_step:
         cloner = Cloner(
             model,
@@ -142,7 +173,10 @@ def clone(
             dtype=dtype,
             force=force,
             verify=verify,
-            fast_batch=fast_batch,
+            # The pieces of one text always come together: sharing their products, they still are the same every time.
+            fast_batch=fast_batch or batch is None,
+            quantize=None if quantize is None else quantize.value,
+            step_mode=None if step_mode is None else step_mode.value,
             config=config,
             on_step=on_step,
         )

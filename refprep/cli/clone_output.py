@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from refprep.api_clone import Cloner
     from refprep.cloning.clone import Progress
     from refprep.cloning.jobs import BatchLine
-    from refprep.cloning.record import CloneOptions, Spoken
+    from refprep.cloning.record import CloneOptions, Streamed
 
 _GROUP = 32
 """Jobs that are spoken side by side before their files are written: memory does not grow with the batch."""
@@ -70,12 +70,12 @@ def stream_out(cloner: Cloner, line: BatchLine, options: CloneOptions, format: F
     from refprep.atomic import write_text
     from refprep.cloning.audio import growing_wav, pcm16
     from refprep.cloning.document import spoken_document
-    from refprep.cloning.record import Spoken
+    from refprep.cloning.record import Streamed
 
-    spoken: Spoken | None = None
+    spoken: Streamed | None = None
     if str(line.out) == "-":
         for item in cloner.stream(line.job, options):
-            if isinstance(item, Spoken):
+            if isinstance(item, Streamed):
                 spoken = item
             else:
                 sys.stdout.buffer.write(pcm16(item))
@@ -83,7 +83,7 @@ def stream_out(cloner: Cloner, line: BatchLine, options: CloneOptions, format: F
     else:
         with growing_wav(line.out, cloner.synthesizer.sample_rate_hz) as wav:
             for item in cloner.stream(line.job, options):
-                if isinstance(item, Spoken):
+                if isinstance(item, Streamed):
                     spoken = item
                 else:
                     wav.write(item)
@@ -93,7 +93,8 @@ def stream_out(cloner: Cloner, line: BatchLine, options: CloneOptions, format: F
         return spoken.passed
     import hashlib
 
-    digest = hashlib.sha256(line.out.read_bytes()).hexdigest()
+    with line.out.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     document = spoken_document(
         spoken, options=options, facts=cloner.facts, audio=line.out.name, audio_sha256=digest
     )
@@ -105,7 +106,7 @@ def stream_out(cloner: Cloner, line: BatchLine, options: CloneOptions, format: F
     return spoken.passed
 
 
-def _print(spoken: Spoken, path: Path) -> None:
+def _print(spoken: Streamed, path: Path) -> None:
     out(_sentence(spoken, str(path)))
     for piece in spoken.pieces:
         best = piece.best
@@ -117,7 +118,7 @@ def _print(spoken: Spoken, path: Path) -> None:
             out(f"  {piece.text[:60]!r}: {count} attempt{'s' * (count > 1)}, none passed: {reason}")
 
 
-def _sentence(spoken: Spoken, where: str) -> str:
+def _sentence(spoken: Streamed, where: str) -> str:
     attempts = sum(len(p.attempts) for p in spoken.pieces)
     rtf = spoken.wall_s / spoken.duration_s if spoken.duration_s else float("inf")
     verdict = (

@@ -10,7 +10,7 @@ import numpy as np
 
 from refprep.cloning.join import join_pieces
 from refprep.cloning.pieces import split_pieces
-from refprep.cloning.record import Attempt, CloneJob, CloneOptions, Spoken, SpokenPiece
+from refprep.cloning.record import Attempt, CloneJob, CloneOptions, Spoken, SpokenPiece, Streamed
 from refprep.errors import TextInputError
 from refprep.guard.budget import FrameBudget, frame_budget
 from refprep.guard.runaway import RunawayGuard
@@ -18,7 +18,7 @@ from refprep.protocols import Synthesizer
 from refprep.scoring.best import best_of
 from refprep.scoring.output import ScoredOutput
 from refprep.text.language import english_name
-from refprep.types import Samples, SpeechRequest, StopReason, SynthesisResult, VoicePrompt
+from refprep.types import Samples, SpeechRequest, StopReason, StreamEnd, SynthesisResult, VoicePrompt
 from refprep.units import FRAME_RATE_HZ
 
 Score = Callable[[SynthesisResult, CloneJob], ScoredOutput]
@@ -152,10 +152,10 @@ def stream_clone(
     voice: VoicePrompt | None = None,
     pace_per_s: float | None = None,
     options: CloneOptions | None = None,
-) -> Iterator[Samples | Spoken]:
+) -> Iterator[Samples | Streamed]:
     """Speak one text, giving samples away as they are decoded, then the record.
 
-    What was given away cannot be taken back: there is one attempt for each piece, nothing is verified, and a piece that
+    What was given away is not kept, and cannot be taken back: there is one attempt for each piece, nothing is verified, and a piece that
     does not end by itself ends the stream.
 
     Raises:
@@ -164,30 +164,28 @@ def stream_clone(
     options = replace(options or CloneOptions(), attempts=1, best_of=1)
     started_s = time.perf_counter()
     (pieces,) = _plans([job], synthesizer, voice, pace_per_s, options)
-    rate, first_s = synthesizer.sample_rate_hz, None
-    given: list[Samples] = []
+    rate, first_s, num_samples = synthesizer.sample_rate_hz, None, 0
     for number, piece in enumerate(pieces):
         guard = RunawayGuard(piece.budget, sample_rate_hz=rate)
         for item in synthesizer.stream(_request(piece, voice, options), guard):
-            if isinstance(item, SynthesisResult):
+            if isinstance(item, StreamEnd):
                 piece.attempts.append(Attempt(item, piece.budget, guard.signs))
                 continue
             if first_s is None:
                 first_s = time.perf_counter() - started_s
-            given.append(item)
+            num_samples += len(item)
             yield item
         if not piece.is_done:
             break
         if number + 1 < len(pieces):
             pause = np.zeros(round(options.pause_s * rate), np.float32)
-            given.append(pause)
+            num_samples += len(pause)
             yield pause
     done = [p for p in pieces if p.attempts]
-    samples = np.concatenate(given) if given else np.zeros(0, np.float32)
-    yield Spoken(
+    yield Streamed(
         job,
         tuple(SpokenPiece(p.text, tuple(p.attempts), 0) for p in done),
-        samples,
+        num_samples,
         rate,
         time.perf_counter() - started_s,
         first_s,
@@ -273,6 +271,9 @@ def _spoken(
     job: CloneJob, pieces: Sequence[_Piece], rate_hz: int, options: CloneOptions, wall_s: float
 ) -> Spoken:
     done = tuple(SpokenPiece(p.text, tuple(p.attempts), p.chosen()) for p in pieces)
-    samples = join_pieces([p.best.result.samples for p in done], rate_hz, pause_s=options.pause_s)
+    results = [p.best.result for p in done]
+    samples = join_pieces(
+        [r.samples for r in results if isinstance(r, SynthesisResult)], rate_hz, pause_s=options.pause_s
+    )
     first_s = done[0].attempts[0].result.first_audio_s
-    return Spoken(job, done, samples, rate_hz, wall_s, first_s)
+    return Spoken(job, done, len(samples), rate_hz, wall_s, first_s, samples)

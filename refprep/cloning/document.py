@@ -7,14 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 import refprep
-from refprep.cloning.record import Attempt, CloneOptions, Spoken, SpokenPiece
+from refprep.cloning.record import Attempt, CloneOptions, SpokenPiece, Streamed
 from refprep.guard.budget import FrameBudget
 
 SCHEMA_VERSION = 1
 
 
 def spoken_document(
-    spoken: Spoken, *, options: CloneOptions, facts: Mapping[str, Any], audio: str, audio_sha256: str
+    spoken: Streamed, *, options: CloneOptions, facts: Mapping[str, Any], audio: str, audio_sha256: str
 ) -> dict[str, Any]:
     """All that was asked, and every attempt.
 
@@ -39,7 +39,7 @@ def spoken_document(
         "speaker": job.speaker,
         "instruct": job.instruct,
         "sample_rate_hz": spoken.sample_rate_hz,
-        "num_samples": len(spoken.samples),
+        "num_samples": spoken.num_samples,
         "duration_s": round(spoken.duration_s, 3),
         "first_audio_s": _rounded(spoken.first_audio_s),
         "wall_s": round(spoken.wall_s, 3),

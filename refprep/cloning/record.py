@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from refprep.guard.budget import FrameBudget
 from refprep.guard.runaway import RunawaySigns
 from refprep.scoring.output import ScoredOutput
-from refprep.types import Samples, SamplingParams, StopReason, SynthesisResult
+from refprep.types import Samples, SamplingParams, StopReason, StreamEnd, SynthesisResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class Attempt:
     """One synthesis of one piece.
 
     Attributes:
-        result: Audio, codes, seed, stop reason, timings.
+        result: Codes, seed, stop reason, timings; the audio, too, unless it was given away as a stream.
         budget: What the piece could take.
         signs: What the guard saw.
         score: Of the output; None where it was not verified.
     """
 
-    result: SynthesisResult
+    result: SynthesisResult | StreamEnd
     budget: FrameBudget
     signs: RunawaySigns
     score: ScoredOutput | None = None
@@ -106,21 +106,21 @@ class SpokenPiece:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spoken:
-    """A job, done.
+class Streamed:
+    """A job, done; its samples were given away as they were made.
 
     Attributes:
         job: That was asked.
         pieces: In order.
-        samples: (T,) float32, the pieces' best attempts joined.
-        sample_rate_hz: Of ``samples``.
+        num_samples: Of all pieces and the pauses between them.
+        sample_rate_hz: Of the audio.
         wall_s: All attempts, verification included.
         first_audio_s: From the job's start to its first samples; None where there are none.
     """
 
     job: CloneJob
     pieces: tuple[SpokenPiece, ...]
-    samples: Samples
+    num_samples: int
     sample_rate_hz: int
     wall_s: float
     first_audio_s: float | None
@@ -138,4 +138,15 @@ class Spoken:
     @property
     def duration_s(self) -> float:
         """Length of the audio."""
-        return len(self.samples) / self.sample_rate_hz
+        return self.num_samples / self.sample_rate_hz
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spoken(Streamed):
+    """A job, done, with its audio.
+
+    Attributes:
+        samples: (num_samples,) float32, the pieces' best attempts joined.
+    """
+
+    samples: Samples

@@ -15,7 +15,21 @@ from torch.nn import functional as F  # noqa: N812
 
 from refprep.engine.config import DecoderShape
 from refprep.engine.kv_cache import KVCache, Place, Window
-from refprep.engine.layers import RMSNorm, SwiGLU, joined, rms_norm, rotate, turn
+from refprep.engine.layers import (
+    Matrix,
+    Pack,
+    RMSNorm,
+    SwiGLU,
+    give_up,
+    joined,
+    linear,
+    packed,
+    product,
+    product_onto,
+    rms_norm,
+    rotate,
+    turn,
+)
 
 Rotary = tuple[torch.Tensor, torch.Tensor]
 
@@ -37,7 +51,8 @@ class Attention(nn.Module):
         self.o_proj = nn.Linear(wide, shape.hidden_size, bias=False)
         self.q_norm = RMSNorm(self.head_dim, shape.rms_norm_eps)
         self.k_norm = RMSNorm(self.head_dim, shape.rms_norm_eps)
-        self._prepared: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
+        self._prepared: tuple[Matrix, torch.Tensor, Matrix] | None = None
+        self._turned: tuple[Matrix, torch.Tensor, Matrix] | None = None
         self._eps, self._eps_rows = (
             shape.rms_norm_eps,
             torch.full((1, 1, 1), shape.rms_norm_eps, device="cpu"),
@@ -52,6 +67,13 @@ class Attention(nn.Module):
         self._prepared = (projection, norm, output)
         self._turned = (projection.t(), norm, output.t())
 
+    def pack(self, pack: Pack) -> None:
+        """Hold the prepared matrices another way; the weights themselves are given up."""
+        assert self._prepared is not None, "prepare() comes first"
+        projection, norm, output = self._prepared
+        self._prepared = self._turned = (packed(projection, pack), norm, packed(output, pack))
+        give_up(self.q_proj, self.k_proj, self.v_proj, self.o_proj)
+
     def forward(
         self, x: torch.Tensor, rotary: Rotary, keys: torch.Tensor, values: torch.Tensor, window: Window
     ) -> torch.Tensor:
@@ -60,7 +82,7 @@ class Attention(nn.Module):
         projection, norm, output = self._prepared
         batch, tokens, _ = x.shape
         wide, narrow = self.num_heads, self.num_kv_heads
-        heads = F.linear(x, projection).view(batch, tokens, -1, self.head_dim)
+        heads = linear(x, projection).view(batch, tokens, -1, self.head_dim)
         turned, v = heads.split_with_sizes((wide + narrow, narrow), dim=2)
         turned = rotate(rms_norm(turned, norm, self._eps), *rotary)
         q, k = turned.transpose(1, 2).split_with_sizes((wide, narrow), dim=1)
@@ -68,22 +90,23 @@ class Attention(nn.Module):
         window.write(keys, k)
         window.write(values, v)
         found = window.attend(q, k, v, keys, values)
-        return F.linear(found.transpose(1, 2).reshape(batch, tokens, -1), output)
+        return linear(found.transpose(1, 2).reshape(batch, tokens, -1), output)
 
     def step(self, x: torch.Tensor, residual: torch.Tensor, rotary: Rotary, place: Place) -> torch.Tensor:
         """Attend with one token a row, (batch, hidden), and add what is found to ``residual``.
 
         The query heads of a group see the same keys, so they are its rows, and nothing is copied.
         """
+        assert self._turned is not None, "prepare() comes first"
         projection, norm, output = self._turned
         batch, wide, narrow = x.shape[0], self.num_heads, self.num_kv_heads
-        heads = torch.mm(x, projection).view(batch, -1, self.head_dim)
+        heads = product(x, projection).view(batch, -1, self.head_dim)
         turned, v = heads.split_with_sizes((wide + narrow, narrow), dim=1)
         q, k = turn(self._normalise(turned, norm), *rotary).split_with_sizes((wide, narrow), dim=1)
         place.write(k, v)
         grouped = q.view(batch, narrow, -1, self.head_dim)
         found = F.scaled_dot_product_attention(grouped, place.keys, place.values, attn_mask=place.mask)
-        return torch.addmm(residual, found.reshape(batch, -1), output)
+        return product_onto(residual, found.reshape(batch, -1), output)
 
     def _normalise(self, heads: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """Every head of (batch, heads, D) by itself."""
@@ -136,6 +159,14 @@ def prepare_layers(layers: nn.ModuleList) -> None:
     for layer in layers:
         assert isinstance(layer, DecoderLayer)
         layer.prepare()
+
+
+def pack_layers(layers: nn.ModuleList, pack: Pack) -> None:
+    """Hold the matrices of a prepared stack another way, in place."""
+    for layer in layers:
+        assert isinstance(layer, DecoderLayer)
+        layer.self_attn.pack(pack)
+        layer.mlp.pack(pack)
 
 
 def run_layers(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ from refprep.engine.runner import suppressed_ids
 from refprep.engine.scheduler import Scheduler
 from refprep.engine.slots import Slots, Stop
 from refprep.engine.steps import CompiledStep, EagerStep, FrameStep, Report, StepMode
-from refprep.errors import DeviceError, TextInputError
+from refprep.errors import DeviceError, TextInputError, UsageError
 from refprep.types import GeneratedCodes, SamplingParams, SpeechRequest, StopReason
 
 _BLOCK = 256
@@ -44,6 +45,20 @@ class _Launch:
 
     running: dict[int, Running]
     report: Report
+
+
+class EngineOptions(TypedDict, total=False):
+    """What ``Engine`` takes beside a checkpoint, for those who hand it on; it says there what each means."""
+
+    max_batch: int
+    rows_together: bool
+    never_ends: bool
+    mode: StepMode | None
+    context: int | None
+    captures_ahead: bool
+    max_waiting: int | None
+    prefix_nbytes: int | None
+    clock: Callable[[], float]
 
 
 class Engine:
@@ -68,6 +83,7 @@ class Engine:
         never_ends: bool = False,
         mode: StepMode | None = None,
         context: int | None = None,
+        captures_ahead: bool = True,
         max_waiting: int | None = None,
         prefix_nbytes: int | None = None,
         record: Recorder | None = None,
@@ -83,6 +99,7 @@ class Engine:
             mode: None captures graphs on a GPU and runs eagerly on a CPU.
             context: Positions to reserve in every slot, and to capture graphs for; None: 2048 with graphs, otherwise slots
                 grow with what comes.
+            captures_ahead: Make all graphs now, as a server should: one costs a third of a second when it is first needed.
             max_waiting: Requests that may wait; more are refused. None: any number.
             prefix_nbytes: Budget of ``prefixes``; None: what suits the device.
             record: Makes the graphs; None captures them on the GPU.
@@ -92,6 +109,12 @@ class Engine:
         is_gpu = talker.device.type == "cuda"
         self.checkpoint, self.max_batch, self.never_ends = checkpoint, max_batch, never_ends
         self.mode = StepMode(mode or (StepMode.GRAPH if is_gpu else StepMode.EAGER))
+        if self.mode is StepMode.GRAPH and not is_gpu and record is None:
+            raise UsageError(
+                "CUDA graphs are captured on a GPU",
+                where=f"step mode {self.mode.value}",
+                fix="Use --step-mode eager or compiled, or --device cuda.",
+            )
         self._looks_late = is_gpu or self.mode is StepMode.GRAPH
         self.rows_together = rows_together or self._looks_late
         self.scheduler = Scheduler(max_batch, max_waiting=max_waiting)
@@ -101,7 +124,7 @@ class Engine:
         self._talker, self._clock = talker, clock
         self._buckets = BUCKETS if self._looks_late else None
         self._slots = Slots.empty(talker, slots=max_batch)
-        self._step = self._frame_step(context, record)
+        self._step = self._frame_step(context, record, captures_ahead=captures_ahead)
         self._running: dict[int, Running] = {}  # by ticket, waiting ones among them
         self._done: dict[int, Running] = {}
         self._flying: list[_Launch] = []
@@ -242,7 +265,7 @@ class Engine:
         assert result is not None
         yield result
 
-    def _frame_step(self, context: int | None, record: Recorder | None) -> FrameStep:
+    def _frame_step(self, context: int | None, record: Recorder | None, *, captures_ahead: bool) -> FrameStep:
         talker, slots = self._talker, self._slots
         suppressed = suppressed_ids(talker, never_ends=self.never_ends)
         if context is None and self.mode is StepMode.GRAPH:
@@ -257,8 +280,9 @@ class Engine:
         step = CapturedStep(
             talker, slots, suppressed, usual=usual_profiles(slots), record=record or GraphRecorder()
         )
-        with torch.inference_mode():
-            step.capture()
+        if captures_ahead:
+            with torch.inference_mode():
+                step.capture()
         return step
 
     def _admit(self) -> None:

@@ -8,9 +8,26 @@ cos, sin  (batch or 1, 1, length, D)   rotary table, model dtype, computed in fl
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  # the name everybody knows it by
+
+
+class Packed(Protocol):
+    """A matrix whose weights are not held as a tensor."""
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """(..., in) to (..., out), a new tensor."""
+
+
+Matrix = torch.Tensor | Packed
+"""Weights of a linear layer, or something that multiplies by them."""
+
+Pack = Callable[[torch.Tensor], Packed]
+"""Takes (out, in) weights."""
 
 
 class RMSNorm(nn.Module):
@@ -65,7 +82,8 @@ class SwiGLU(nn.Module):
         self.gate_proj = nn.Linear(width, inner, bias=False)
         self.up_proj = nn.Linear(width, inner, bias=False)
         self.down_proj = nn.Linear(inner, width, bias=False)
-        self._prepared: tuple[torch.Tensor, torch.Tensor] | None = None
+        self._prepared: tuple[Matrix, Matrix] | None = None
+        self._turned: tuple[Matrix, Matrix] | None = None
 
     def prepare(self) -> None:
         """Lay the two matrices that read the same input one below the other: one product instead of two.
@@ -76,20 +94,29 @@ class SwiGLU(nn.Module):
         self._prepared = (both, down)
         self._turned = (both.t(), down.t())
 
+    def pack(self, pack: Pack) -> None:
+        """Hold the prepared matrices another way; the weights themselves are given up."""
+        assert self._prepared is not None, "prepare() comes first"
+        both, down = (packed(matrix, pack) for matrix in self._prepared)
+        self._prepared = self._turned = (both, down)
+        give_up(self.gate_proj, self.up_proj, self.down_proj)
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """(..., width) to (..., width)."""
         if self._prepared is None:
-            gate, up, down = self.gate_proj(x), self.up_proj(x), self.down_proj.weight
+            gate, up = self.gate_proj(x), self.up_proj(x)
+            down: Matrix = self.down_proj.weight
         else:
             both, down = self._prepared
-            gate, up = F.linear(x, both).chunk(2, dim=-1)
-        return F.linear(F.silu(gate) * up, down)
+            gate, up = linear(x, both).chunk(2, dim=-1)
+        return linear(F.silu(gate) * up, down)
 
     def step(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
         """One token a row, (batch, width), added to ``residual``."""
+        assert self._turned is not None, "prepare() comes first"
         both, down = self._turned
-        gate, up = torch.mm(x, both).chunk(2, dim=-1)
-        return torch.addmm(residual, F.silu(gate).mul_(up), down)
+        gate, up = product(x, both).chunk(2, dim=-1)
+        return product_onto(residual, F.silu(gate).mul_(up), down)
 
 
 def joined(*parts: nn.Linear | Embedding) -> torch.Tensor:
@@ -101,6 +128,35 @@ def joined(*parts: nn.Linear | Embedding) -> torch.Tensor:
         part.weight = nn.Parameter(whole[start:end], requires_grad=False)
         start = end
     return whole
+
+
+def linear(x: torch.Tensor, matrix: Matrix) -> torch.Tensor:
+    """(..., in) to (..., out) with (out, in) weights."""
+    return F.linear(x, matrix) if isinstance(matrix, torch.Tensor) else matrix(x)
+
+
+def product(x: torch.Tensor, turned: Matrix) -> torch.Tensor:
+    """(batch, in) to (batch, out) with (in, out) weights."""
+    return torch.mm(x, turned) if isinstance(turned, torch.Tensor) else turned(x)
+
+
+def product_onto(residual: torch.Tensor, x: torch.Tensor, turned: Matrix) -> torch.Tensor:
+    """``product``, added to (batch, out)."""
+    if isinstance(turned, torch.Tensor):
+        return torch.addmm(residual, x, turned)
+    return turned(x).add_(residual)
+
+
+def packed(matrix: Matrix, pack: Pack) -> Packed:
+    """A matrix held another way."""
+    assert isinstance(matrix, torch.Tensor), "it is packed"
+    return pack(matrix.detach())
+
+
+def give_up(*parts: nn.Linear) -> None:
+    """Free the weights of some modules; what is left of them has a shape and no memory."""
+    for part in parts:
+        part.weight = nn.Parameter(part.weight.detach().to("meta"), requires_grad=False)
 
 
 def rotary_table(

@@ -1,112 +1,56 @@
 """Requests in, audio out: the talker's codes go through the streaming codec as they are written.
 
+Start reading here. ``open`` queues a request, ``step`` writes one frame of every running request and decodes the chunks
+that are due, ``SpeechStream.take`` gives the audio away. ``speak`` and ``stream`` are loops around these.
+
 A voice in context is decoded into the codec's state first, so that the first new sample follows on the last one of the
-reference; that state is kept for the next request of the voice. Each request has its own state, and its frames are
-decoded in chunks: the first ones short, so that audio starts early, the later ones long, which is cheaper.
+reference; that state is kept for the next request of the voice. On a CPU each chunk is decoded by itself, in chunks that are
+the same in every run: the audio of a request is to the bit what it is alone. Where rows run together, chunks share their
+passes, too; the audio of the same codes is then within one step of 16-bit PCM of that.
 """
 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Unpack
 
 import numpy as np
 import torch
 
-from refprep.engine.codec import CodecDecoder, CodecState, load_codec_decoder
-from refprep.engine.engine import Engine
+from refprep.engine.chunk_decoder import Chunk, ChunkDecoder
+from refprep.engine.chunk_ramp import ChunkRamp, live_ramp, offline_ramp
+from refprep.engine.codec import CodecDecoder, load_codec_decoder
+from refprep.engine.engine import Engine, EngineOptions
+from refprep.engine.int8 import Int8Report, quantize_int8
 from refprep.engine.model import DTYPES, TalkerCheckpoint, load_checkpoint
 from refprep.engine.prompt import check_request
-from refprep.engine.request import Frame
+from refprep.engine.speech_stream import Clock, Guard, SpeechStream
+from refprep.engine.steps import StepMode
+from refprep.engine.voice_states import VOICES_NBYTES
 from refprep.errors import UsageError
-from refprep.types import (
-    CloneMode,
-    GeneratedCodes,
-    Samples,
-    SpeechRequest,
-    StopReason,
-    SynthesisResult,
-    VoicePrompt,
-    freeze,
-)
+from refprep.types import Samples, SpeechRequest, StreamEnd, SynthesisResult, freeze
 
-CHUNK_RAMP = (2, 4, 8, 12)
-"""Frames in the first, second, ... chunk of a request; the last number stays."""
-
-_VOICES_KEPT = 4
-
-
-class Guard(Protocol):
-    """Watches one request; see ``refprep.guard``."""
-
-    def on_frame(self, frame: Frame, eos_rank: int) -> StopReason | None:
-        """Take a frame; a reason stops the request."""
-        ...
-
-    def on_audio(self, samples: Samples) -> StopReason | None:
-        """Take decoded samples, in order; a reason stops the request."""
-        ...
-
-
-class _Track:
-    """Decodes one request's frames as they come."""
-
-    def __init__(
-        self, decoder: CodecDecoder, state: CodecState, guard: Guard | None, ramp: Sequence[int]
-    ) -> None:
-        self._decoder, self._state, self._guard, self._ramp = decoder, state, guard, ramp
-        self._pending: list[Frame] = []
-        self._chunks = 0
-        self.parts: list[Samples] = []
-        self.started_s = time.perf_counter()
-        self.first_audio_s: float | None = None
-
-    def watch(self, frame: Frame, eos_rank: int) -> StopReason | None:
-        """Take a frame, decode when a chunk is full, ask the guard about both."""
-        self._pending.append(frame)
-        reason = None if self._guard is None else self._guard.on_frame(frame, eos_rank)
-        if len(self._pending) < self._ramp[min(self._chunks, len(self._ramp) - 1)]:
-            return reason
-        samples = self.flush()
-        if reason is None and self._guard is not None:
-            reason = self._guard.on_audio(samples)
-        return reason
-
-    def flush(self) -> Samples:
-        """Decode what is left."""
-        if not self._pending:
-            return np.zeros(0, np.float32)
-        codes = torch.from_numpy(np.stack(self._pending)).to(self._decoder.device)
-        samples = freeze(self._decoder.step(codes[None], self._state)[0].cpu().numpy())
-        self._pending.clear()
-        self._chunks += 1
-        self.parts.append(samples)
-        if self.first_audio_s is None:
-            self.first_audio_s = time.perf_counter() - self.started_s
-        return samples
-
-    def result(self, request: SpeechRequest, generated: GeneratedCodes) -> SynthesisResult:
-        """Everything, after the last frame."""
-        self.flush()
-        samples = freeze(np.concatenate(self.parts) if self.parts else np.zeros(0, np.float32))
-        assert len(samples) == generated.num_frames * self._decoder.samples_per_frame
-        wall_s = time.perf_counter() - self.started_s
-        return SynthesisResult(
-            samples, self._decoder.sample_rate_hz, request.text, generated, self.first_audio_s, wall_s
-        )
+INT8 = "int8"
 
 
 class SpeechEngine:
     """A checkpoint that speaks.
 
+    Args:
+        checkpoint: Loaded.
+        decoder: Of its codec.
+        ramp: Of the chunks of a stream; None takes what suits the device.
+        voices_nbytes: Budget for the codec's states after references.
+        options: Of ``Engine``; its clock is this one's, too.
+
     Attributes:
         checkpoint: Its talker and tokenizer.
         name: Of the checkpoint's folder.
         sample_rate_hz: Of the audio.
-        ramp: Frames in a request's successive chunks.
+        ramp: Of the chunks of a stream that somebody listens to.
+        int8: How its layers were made int8; None where they were not.
     """
 
     def __init__(
@@ -114,17 +58,31 @@ class SpeechEngine:
         checkpoint: TalkerCheckpoint,
         decoder: CodecDecoder,
         *,
-        max_batch: int = 8,
-        rows_together: bool = False,
-        ramp: Sequence[int] = CHUNK_RAMP,
+        ramp: ChunkRamp | None = None,
+        voices_nbytes: int = VOICES_NBYTES,
+        **options: Unpack[EngineOptions],
     ) -> None:
         self.checkpoint = checkpoint
-        self.ramp = tuple(ramp)
         self.name = checkpoint.folder.resolve().name
         self.sample_rate_hz = decoder.sample_rate_hz
-        self._decoder = decoder
-        self._engine = Engine(checkpoint, max_batch=max_batch, rows_together=rows_together)
-        self._voices: OrderedDict[bytes, CodecState] = OrderedDict()
+        self._device = decoder.device.type
+        self._clock: Clock = options.get("clock", time.perf_counter)
+        self._engine = Engine(checkpoint, **options)
+        together = self._engine.rows_together
+        self.ramp = ramp or live_ramp(self._device, rows_together=together)
+        self._chunks = ChunkDecoder(decoder, rows_together=together, voices_nbytes=voices_nbytes)
+        self._open: dict[int, SpeechStream] = {}
+        self.int8: Int8Report | None = None
+
+    @property
+    def mode(self) -> StepMode:
+        """How its frames are run."""
+        return self._engine.mode
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits, runs or is being decoded."""
+        return self._engine.is_idle and all(stream.is_done for stream in self._open.values())
 
     def check(self, request: SpeechRequest) -> None:
         """Refuse what the checkpoint cannot do, before anything runs.
@@ -137,6 +95,41 @@ class SpeechEngine:
         self.checkpoint.tokenizer.target(request.text)
         if request.instruct and request.instruct.strip():
             self.checkpoint.tokenizer.instruction(request.instruct)
+
+    def open(
+        self,
+        request: SpeechRequest,
+        guard: Guard | None = None,
+        *,
+        deadline_s: float | None = None,
+        client: Hashable = None,
+    ) -> SpeechStream:
+        """Queue a request for somebody who listens; nothing of it runs before the next ``step``.
+
+        Args:
+            request: What to speak.
+            guard: That may stop it.
+            deadline_s: Seconds from now, after which nobody needs it: it is cancelled; None: never.
+            client: Whose it is: clients take turns.
+
+        Raises:
+            UsageError: The request does not fit the checkpoint.
+            TextInputError: A text is empty or too long.
+            BusyError: The queue is full.
+            DeviceError: The device ran out of memory.
+        """
+        return self._opened(request, guard, self.ramp, deadline_s, client)
+
+    def step(self) -> None:
+        """Write one frame of every running request, then decode every chunk that is due.
+
+        Raises:
+            DeviceError: The device ran out of memory. Requests in flight are cancelled; what was decoded is theirs.
+        """
+        try:
+            self._engine.step()
+        finally:
+            self._advance()
 
     def speak(
         self,
@@ -158,49 +151,130 @@ class SpeechEngine:
         """
         for request in requests:
             self.check(request)
-        guarded = zip(requests, guards or [None] * len(requests), strict=True)
-        tracks = [self._track(request, guard) for request, guard in guarded]
-        codes = self._engine.generate(requests, [t.watch for t in tracks], on_step)
-        return [t.result(r, c) for t, r, c in zip(tracks, requests, codes, strict=True)]
+        streams: list[SpeechStream] = []
+        try:
+            for request, guard in zip(requests, guards or [None] * len(requests), strict=True):
+                ramp = offline_ramp(self._device, is_guarded=guard is not None)
+                streams.append(self._opened(request, guard, ramp))
+            while not all(stream.is_done for stream in streams):
+                self.step()
+                if on_step is not None:
+                    on_step()
+        finally:
+            for stream in streams:
+                self._forget(stream)
+        return [_result(stream) for stream in streams]
 
-    def stream(
-        self, request: SpeechRequest, guard: Guard | None = None
-    ) -> Iterator[Samples | SynthesisResult]:
-        """Samples as they are decoded, then the result. Closing the iterator ends the request.
+    def stream(self, request: SpeechRequest, guard: Guard | None = None) -> Iterator[Samples | StreamEnd]:
+        """Samples as they are decoded, then the record of them. Closing the iterator ends the request.
+
+        Nothing that was given away is kept: memory does not grow with the audio.
 
         Raises:
             UsageError: The request does not fit the checkpoint.
             TextInputError: Its text is empty or too long.
             DeviceError: The device ran out of memory.
         """
+        stream = self.open(request, guard)
+        try:
+            while not stream.is_done:
+                self.step()
+                yield from stream.take()
+            yield from stream.take()
+            yield stream.outcome()
+        finally:
+            self._forget(stream)
+
+    def _opened(
+        self,
+        request: SpeechRequest,
+        guard: Guard | None,
+        ramp: ChunkRamp,
+        deadline_s: float | None = None,
+        client: Hashable = None,
+    ) -> SpeechStream:
         self.check(request)
-        track = self._track(request, guard)
-        given = 0
-        for item in self._engine.stream(request, track.watch):
-            if isinstance(item, GeneratedCodes):
-                result = track.result(request, item)
-                yield from track.parts[given:]
-                yield result
-            else:
-                yield from track.parts[given:]
-                given = len(track.parts)
+        until_s = None if deadline_s is None else self._clock() + deadline_s
+        stream = SpeechStream(request, guard, ramp, clock=self._clock, on_cancel=self._cancel)
+        stream.ticket = self._engine.add(request, stream.watch, deadline_s=until_s, client=client)
+        self._open[stream.ticket] = stream
+        try:
+            self._chunks.prepare(request.voice)
+        except BaseException:
+            self._forget(stream)
+            raise
+        return stream
 
-    def _track(self, request: SpeechRequest, guard: Guard | None) -> _Track:
-        return _Track(self._decoder, self._start(request.voice), guard, self.ramp)
+    def _cancel(self, stream: SpeechStream) -> None:
+        self._engine.cancel(stream.ticket)
+        self._advance()
+        stream.poll(wait=True)
 
-    def _start(self, voice: VoicePrompt | None) -> CodecState:
-        """The codec's state before a request: after the reference where it speaks in context."""
-        if voice is None or voice.mode is not CloneMode.ICL or voice.codes is None:
-            return self._decoder.fresh()
-        key = voice.codes.tobytes()
-        if key not in self._voices:
-            state = self._decoder.fresh()
-            self._decoder.decode(torch.from_numpy(voice.codes.copy()), state=state)
-            self._voices[key] = state
-            if len(self._voices) > _VOICES_KEPT:
-                self._voices.popitem(last=False)
-        self._voices.move_to_end(key)
-        return self._voices[key].clone()
+    def _forget(self, stream: SpeechStream) -> None:
+        """Nobody waits for it any more; one that is done was forgotten before."""
+        if self._open.pop(stream.ticket, None) is None:
+            return
+        self._engine.cancel(stream.ticket)
+        self._engine.take(stream.ticket)
+        self._release(stream)
+
+    def _advance(self) -> None:
+        """Let ended requests know, decode what is due, look what has arrived."""
+        self._collect_ends()
+        try:
+            self._decode()
+        finally:
+            self._collect_ends()  # of those that the codec failed
+            must_wait = self._engine.is_idle  # no further step would look
+            for stream in list(self._open.values()):
+                if stream.is_launched:
+                    self._release(stream)
+                stream.poll(wait=must_wait)
+                if stream.is_done:
+                    del self._open[stream.ticket]
+
+    def _collect_ends(self) -> None:
+        for stream in self._open.values():
+            generated = self._engine.take(stream.ticket)
+            if generated is not None:
+                stream.end(generated)
+
+    def _decode(self) -> None:
+        """Chunk by chunk of every stream, those of different streams together, until nothing is due."""
+        now_s = self._clock()
+        while True:
+            num_streams = sum(s.row is not None for s in self._open.values())
+            counts = [(s, s.due_frames(now_s, num_streams)) for s in self._open.values()]
+            due = [(stream, count) for stream, count in counts if count]
+            if not due:
+                return
+            try:
+                decoded = self._chunks.decode([self._next_chunk(s, count) for s, count in due])
+            except BaseException:
+                for stream, _ in due:
+                    stream.fail()
+                    self._engine.cancel(stream.ticket)
+                raise
+            for (stream, count), chunk in zip(due, decoded, strict=True):
+                stream.launched(chunk, count)
+
+    def _next_chunk(self, stream: SpeechStream, count: int) -> Chunk:
+        if stream.row is None:
+            stream.row = self._chunks.admit(stream.request.voice)
+        return Chunk(stream.row, stream.pending_frames(count))
+
+    def _release(self, stream: SpeechStream) -> None:
+        if stream.row is not None:
+            self._chunks.release(stream.row)
+            stream.row = None
+
+
+def _result(stream: SpeechStream) -> SynthesisResult:
+    end, parts = stream.outcome(), stream.take()
+    samples = freeze(np.concatenate(parts) if parts else np.zeros(0, np.float32))
+    return SynthesisResult(
+        samples, end.sample_rate_hz, end.text, end.generated, end.first_audio_s, end.wall_s
+    )
 
 
 def load_speech_engine(
@@ -208,8 +282,8 @@ def load_speech_engine(
     *,
     device: torch.device | str,
     dtype: torch.dtype | str,
-    max_batch: int = 8,
-    rows_together: bool = False,
+    quantize: str | None = None,
+    **options: Unpack[EngineOptions],
 ) -> SpeechEngine:
     """Load a checkpoint and the decoder of its codec; the codec stays in float32.
 
@@ -217,20 +291,27 @@ def load_speech_engine(
         folder: Of the checkpoint.
         device: ``cpu`` or ``cuda``.
         dtype: Of the talker: ``float32`` or ``bfloat16``.
-        max_batch: Requests that run side by side.
-        rows_together: Whether they share their matrix products: faster, and no longer equal to the bit to a request alone.
+        quantize: ``int8`` for the layers of talker and code predictor, on a CPU; None leaves them as they are.
+        options: Of ``Engine``.
 
     Raises:
-        UsageError: A dtype that the talker is not run in.
+        UsageError: A dtype that the talker is not run in, or an unknown quantization.
         WeightsMissing: A file is not there.
-        BackendError: The files do not fit each other, or hold another model.
+        BackendError: The files do not fit each other, or hold another model; int8 would change what it says.
         DeviceError: The device is out of memory.
     """
+    if quantize not in (None, INT8):
+        raise UsageError(
+            f"quantization {quantize!r} is unknown", where="--quantize", fix=f"Use {INT8}, or leave it out."
+        )
     if isinstance(dtype, str) and dtype not in DTYPES:
         raise UsageError(
             f"dtype {dtype!r} is unknown", where="--dtype", fix=f"Choose of {', '.join(DTYPES)}."
         )
     kind = DTYPES[dtype] if isinstance(dtype, str) else dtype
     checkpoint = load_checkpoint(folder, device=torch.device(device), dtype=kind)
+    int8 = quantize_int8(checkpoint) if quantize else None
     decoder = load_codec_decoder(folder / "speech_tokenizer", device)
-    return SpeechEngine(checkpoint, decoder, max_batch=max_batch, rows_together=rows_together)
+    engine = SpeechEngine(checkpoint, decoder, **options)
+    engine.int8 = int8
+    return engine

@@ -28,6 +28,7 @@ from refprep.types.synthesis import (
     SamplingParams,
     SpeechRequest,
     StopReason,
+    StreamEnd,
     SynthesisResult,
     VoicePrompt,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "Span",
     "SpeechRequest",
     "StopReason",
+    "StreamEnd",
     "SynthesisResult",
     "TextCheck",
     "TextFault",

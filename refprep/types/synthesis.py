@@ -177,9 +177,45 @@ class SynthesisResult:
     wall_s: float
 
     @property
+    def num_samples(self) -> int:
+        """Length of the audio."""
+        return int(self.samples.shape[0])
+
+    @property
     def duration_s(self) -> float:
         """Length of the audio."""
-        return int(self.samples.shape[0]) / self.sample_rate_hz
+        return self.num_samples / self.sample_rate_hz
+
+    @property
+    def rtf(self) -> float:
+        """Wall time over audio time, smaller is better; infinite without audio."""
+        return self.wall_s / self.duration_s if self.duration_s else float("inf")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamEnd:
+    """How audio came to be that was given away as it was made; the samples are whoever's took them.
+
+    Attributes:
+        num_samples: Given away: 1920 for every frame.
+        sample_rate_hz: Of them.
+        text: That was asked for.
+        generated: The codes, the stop reason, the seed.
+        first_audio_s: Wall time from the start to the first samples; None where there are none.
+        wall_s: Wall time, decoding included.
+    """
+
+    num_samples: int
+    sample_rate_hz: int
+    text: str
+    generated: GeneratedCodes
+    first_audio_s: float | None
+    wall_s: float
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the audio."""
+        return self.num_samples / self.sample_rate_hz
 
     @property
     def rtf(self) -> float:

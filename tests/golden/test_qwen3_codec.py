@@ -13,6 +13,7 @@ from engine_kit import RECORDED_CHECKPOINTS, parity_folder, tiny_checkpoint
 from safetensors.torch import load_file
 
 from refprep.engine.codec import load_codec_decoder, load_codec_encoder
+from refprep.engine.codec.push import Push
 from refprep.engine.config import RANDOM_LABEL
 from refprep.engine.json_config import read_json
 from refprep.engine.speaker import load_speaker_encoder
@@ -85,15 +86,16 @@ def test_every_stage_of_the_encoder_and_all_32_levels():
 
 @torch.inference_mode()
 def test_every_stage_of_the_decoder():
-    network, state = decoder().network, decoder().fresh()
-    x = network.quantizer(TRUTH["decode.codes"].long()[:, None])
+    network, codes = decoder().network, TRUTH["decode.codes"].long()[:, None]
+    push = Push(decoder().fresh(), len(codes))
+    x = network.quantizer(codes)
     assert is_close(x.permute(1, 2, 0), "decode.quantized")
-    x = network.pre_conv(x, state.histories)
+    x = network.pre_conv(x, push)
     assert is_close(x.permute(1, 2, 0), "decode.pre_conv")
-    x = network.pre_transformer(x, state.memory, state.frames)
+    x = network.pre_transformer(x, push)
     assert is_close(x.transpose(0, 1), "decode.pre_transformer")
     for transposed, convnext in network.upsample:
-        x = convnext(transposed(x, state.histories), state.histories)
+        x = convnext(transposed(x, push), push)
     assert is_close(x.permute(1, 2, 0), "decode.upsampled")
 
 

@@ -13,13 +13,12 @@ channels and a tenth faster at 96.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  # the name everybody knows it by
 
 from refprep.engine.codec.prepared import Prepared
+from refprep.engine.codec.push import Push
 
 
 class ConvWeights(nn.Module):
@@ -78,20 +77,18 @@ class Snake(Prepared):
 
 
 class Stream(Prepared):
-    """A layer with a history: the last ``reach`` inputs of every stream, in ``histories[slot]``."""
+    """A layer with a history: the last ``reach`` inputs of every stream, under the number ``slot``."""
 
     def __init__(self, inputs: int, reach: int) -> None:
         super().__init__()
         self.inputs, self.reach, self.slot = inputs, reach, -1
 
-    def extend(
-        self, x: torch.Tensor, histories: Sequence[torch.Tensor], before: Snake | None = None
-    ) -> torch.Tensor:
+    def extend(self, x: torch.Tensor, push: Push, before: Snake | None = None) -> torch.Tensor:
         """History and new steps in one buffer; the history moves on.
 
         Args:
             x: (n, batch, inputs).
-            histories: Of the streams, changed in place.
+            push: That the steps come from; its streams move on.
             before: Activation of the new steps, written straight into the buffer.
 
         Returns:
@@ -106,9 +103,8 @@ class Stream(Prepared):
         else:
             before.into(x, buffer[self.reach :])
         if self.reach:
-            history = histories[self.slot]
-            buffer[: self.reach] = history
-            history.copy_(buffer[n:])
+            buffer[: self.reach] = push.history(self.slot)
+            push.keep_history(self.slot, buffer, n)
         return buffer
 
 
@@ -130,12 +126,10 @@ class StreamConv(Stream):
         self.keep("offset", self.conv.bias)
         del self.conv
 
-    def forward(
-        self, x: torch.Tensor, histories: Sequence[torch.Tensor], before: Snake | None = None
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, push: Push, before: Snake | None = None) -> torch.Tensor:
         """(n, batch, inputs) to (n, batch, outputs); ``before`` activates the input."""
         n, batch, _ = x.shape
-        rows = self.extend(x, histories, before).view(-1, self.inputs)
+        rows = self.extend(x, push, before).view(-1, self.inputs)
         step, size = self.dilation * batch, n * batch
         oldest, *later = self.taps.unbind()
         out = torch.addmm(self.offset, rows[:size], oldest)
@@ -143,9 +137,9 @@ class StreamConv(Stream):
             out.addmm_(rows[k * step : k * step + size], tap)
         return out.view(n, batch, -1)
 
-    def add_to(self, x: torch.Tensor, h: torch.Tensor, before: Snake) -> torch.Tensor:
+    def add_to(self, x: torch.Tensor, h: torch.Tensor, push: Push, before: Snake) -> torch.Tensor:
         """``x + conv(before(h))`` in the memory of ``x``, for a kernel of one step."""
-        rows = self.extend(h, (), before).view(-1, self.inputs)
+        rows = self.extend(h, push, before).view(-1, self.inputs)
         x.add_(self.offset).view(-1, x.shape[-1]).addmm_(rows, self.taps[0])
         return x
 
@@ -176,12 +170,10 @@ class StreamTransposed(Stream):
         self.keep("offset", self.conv.bias.repeat(self.stride))
         del self.conv
 
-    def forward(
-        self, x: torch.Tensor, histories: Sequence[torch.Tensor], before: Snake | None = None
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, push: Push, before: Snake | None = None) -> torch.Tensor:
         """(n, batch, inputs) to (n x stride, batch, outputs)."""
         n, batch, _ = x.shape
-        rows = self.extend(x, histories, before).view(-1, self.inputs)
+        rows = self.extend(x, push, before).view(-1, self.inputs)
         oldest, *later = self.taps.unbind()
         out = torch.addmm(self.offset, rows[: n * batch], oldest.T)
         if later:
@@ -207,10 +199,10 @@ class StreamDepthwise(Stream):
         self.keep("offset", self.conv.bias)
         del self.conv
 
-    def forward(self, x: torch.Tensor, histories: Sequence[torch.Tensor]) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, push: Push) -> torch.Tensor:
         """(n, batch, channels) to the same shape."""
         n = x.shape[0]
-        rows = self.extend(x, histories)
+        rows = self.extend(x, push)
         out = torch.addcmul(self.offset, rows[:n], self.taps[0])
         for k in range(1, self.taps.shape[0]):
             out.addcmul_(rows[k : k + n], self.taps[k])

@@ -11,14 +11,13 @@ of context are neither (a tenth to a fifth of the signal off, at strong attentio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  # the name everybody knows it by
 
 from refprep.engine.codec.config import SAMPLE_RATE_HZ, SAMPLES_PER_FRAME, DecoderConfig
 from refprep.engine.codec.convolution import Snake, Stream, StreamConv, StreamDepthwise, StreamTransposed
+from refprep.engine.codec.push import Push
 from refprep.engine.codec.quantizer import DecoderQuantizer
 from refprep.engine.codec.stream import CodecState
 from refprep.engine.codec.transformer import WindowTransformer
@@ -42,9 +41,9 @@ class ConvNeXt(nn.Module):
         self.pwconv2 = nn.Linear(4 * width, width)
         self.gamma = nn.Parameter(torch.empty(width))
 
-    def forward(self, x: torch.Tensor, histories: Sequence[torch.Tensor]) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, push: Push) -> torch.Tensor:
         """(n, batch, width) to the same shape."""
-        branch = self.pwconv2(F.gelu(self.pwconv1(self.norm(self.dwconv(x, histories)))))
+        branch = self.pwconv2(F.gelu(self.pwconv1(self.norm(self.dwconv(x, push)))))
         return torch.addcmul(x, branch, self.gamma)
 
 
@@ -58,9 +57,9 @@ class ResidualUnit(nn.Module):
         self.act2 = Snake(channels)
         self.conv2 = StreamConv(channels, channels, 1)
 
-    def forward(self, x: torch.Tensor, histories: Sequence[torch.Tensor]) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, push: Push) -> torch.Tensor:
         """(n, batch, channels) to the same shape, in the memory of ``x``."""
-        return self.conv2.add_to(x, self.conv1(x, histories, self.act1), self.act2)
+        return self.conv2.add_to(x, self.conv1(x, push, self.act1), push, self.act2)
 
 
 class UpsamplingBlock(nn.Module):
@@ -77,12 +76,12 @@ class UpsamplingBlock(nn.Module):
             )
         )
 
-    def forward(self, x: torch.Tensor, histories: Sequence[torch.Tensor]) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, push: Push) -> torch.Tensor:
         """(n, batch, inputs) to (n x rate, batch, inputs / 2)."""
         snake, transposed, *units = self.block
-        x = transposed(x, histories, snake)
+        x = transposed(x, push, snake)
         for unit in units:
-            x = unit(x, histories)
+            x = unit(x, push)
         return x
 
 
@@ -109,22 +108,21 @@ class DecoderNetwork(nn.Module):
             stream.slot = slot
         self.memory_shape = (config.num_attention_heads, config.sliding_window - 1, config.head_dim)
 
-    def forward(self, codes: torch.Tensor, state: CodecState) -> torch.Tensor:
-        """(batch, n, codebooks) int64 to (batch, n x 1920); ``state`` moves on by n frames."""
-        histories = state.histories
+    def forward(self, codes: torch.Tensor, push: Push) -> torch.Tensor:
+        """(batch, n, codebooks) int64 to (batch, n x 1920); the streams of ``push`` move on."""
         x = self.quantizer(codes.transpose(0, 1))
-        x = self.pre_conv(x, histories)
-        x = self.pre_transformer(x, state.memory, state.frames)
-        state.frames.add_(codes.shape[1])
+        x = self.pre_conv(x, push)
+        x = self.pre_transformer(x, push)
         for stage in self.upsample:
             for layer in stage:  # type: ignore[attr-defined]  # a list of two modules
-                x = layer(x, histories)
+                x = layer(x, push)
         first, *blocks, snake, last = self.decoder
-        x = first(x, histories)
+        x = first(x, push)
         for block in blocks:
-            x = block(x, histories)
-        wave: torch.Tensor = last(x, histories, snake)
-        return wave.squeeze(-1).T.clamp(-1.0, 1.0)
+            x = block(x, push)
+        wave: torch.Tensor = last(x, push, snake)
+        push.count(push.frames())
+        return push.cut(wave.squeeze(-1).T.clamp(-1.0, 1.0))
 
 
 class CodecDecoder:
@@ -133,6 +131,7 @@ class CodecDecoder:
     Attributes:
         config: Shapes.
         device: Where it computes, and where the codes and states of ``step`` are.
+        chunk_frames: That suit the device where a whole stream is at hand.
         dtype: Of its weights and states. bf16 turns some checkpoints silent; float32 is what the codec was made for.
     """
 
@@ -145,6 +144,7 @@ class CodecDecoder:
         """Take a network that is loaded, prepared and on its device."""
         self.network, self.config, self.device = network, config, device
         self.dtype = network.pre_transformer.norm.weight.dtype
+        self.chunk_frames = _CHUNK_FRAMES_CPU if device.type == "cpu" else _CHUNK_FRAMES
         self._weights = weights
 
     @property
@@ -163,27 +163,39 @@ class CodecDecoder:
             torch.zeros(batch, dtype=torch.int64, device=self.device),
         )
 
-    def step(self, codes: torch.Tensor, state: CodecState) -> torch.Tensor:
-        """Decode the next frames of every stream.
+    def step(
+        self,
+        codes: torch.Tensor,
+        state: CodecState,
+        lengths: torch.Tensor | None = None,
+        *,
+        rows: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Decode the next frames of streams.
 
         Args:
             codes: (batch, n, codebooks) integers on the decoder's device. Their range is checked where that costs
                 nothing, on the CPU; elsewhere the caller answers for it.
-            state: Of as many streams, changed in place.
+            state: Changed in place.
+            lengths: (batch,) int64 on the device, 0 to n: new frames of each stream; those behind are padding,
+                codes that leave no trace. None: all are new.
+            rows: (batch,) int64 on the device: streams of the state that step, each named once. None: all.
 
         Returns:
-            (batch, n x 1920) float32 on the decoder's device.
+            (batch, n x 1920) float32 on the decoder's device; zeros where padding was.
 
         Raises:
             BackendError: Codes of another codec.
-            DeviceError: The device ran out of memory; the state is then undefined.
+            DeviceError: The device ran out of memory; the streams' state is then undefined.
         """
         self._check(codes, dimensions=3)
-        assert codes.shape[0] == state.batch, (codes.shape, state.batch)
-        if codes.shape[1] == 0:
-            return torch.zeros(state.batch, 0, device=self.device)
+        batch, n = codes.shape[:2]
+        assert batch == (state.batch if rows is None else rows.shape[0]), (codes.shape, state.batch)
+        assert lengths is None or lengths.shape == (batch,), lengths
+        if n == 0:
+            return torch.zeros(batch, 0, device=self.device)
         with exact_fp32(self.device.type, where="codec decoder"):
-            samples: torch.Tensor = self.network(codes.long(), state).float()
+            samples: torch.Tensor = self.network(codes.long(), Push(state, n, rows, lengths)).float()
         return samples
 
     def decode(
@@ -208,8 +220,9 @@ class CodecDecoder:
         """
         self._check(codes.cpu(), dimensions=2)
         state = state or self.fresh()
-        chunk_frames = chunk_frames or (_CHUNK_FRAMES_CPU if self.device.type == "cpu" else _CHUNK_FRAMES)
-        chunks = torch.split(codes.to(self.device), chunk_frames) if codes.shape[0] else ()
+        chunks = (
+            torch.split(codes.to(self.device), chunk_frames or self.chunk_frames) if codes.shape[0] else ()
+        )
         parts = [self.step(chunk[None], state)[0].cpu() for chunk in chunks]
         return torch.cat(parts) if parts else torch.zeros(0)
 

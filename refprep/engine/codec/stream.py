@@ -40,6 +40,23 @@ class CodecState:
         """A snapshot: later steps of either leave the other alone."""
         return CodecState(tuple(h.clone() for h in self.histories), self.memory.clone(), self.frames.clone())
 
+    def view(self, row: int) -> CodecState:
+        """One stream, without a copy: what steps through the view steps here."""
+        return CodecState(
+            tuple(h[:, row : row + 1] for h in self.histories),
+            self.memory[:, :, row : row + 1],
+            self.frames[row : row + 1],
+        )
+
+    @torch.inference_mode()
+    def copy_(self, other: CodecState) -> None:
+        """Take over the streams of another state, as many as these."""
+        assert self.batch == other.batch, (self.batch, other.batch)
+        for mine, theirs in zip(self.histories, other.histories, strict=True):
+            mine.copy_(theirs)
+        self.memory.copy_(other.memory)
+        self.frames.copy_(other.frames)
+
     @torch.inference_mode()
     def take(self, rows: Sequence[int] | torch.Tensor) -> CodecState:
         """A copy of some streams, in the given order; a row may be named more than once."""

@@ -2,7 +2,7 @@
 
 name     shape                          meaning
 x        (n, batch, width)              new frames, time first
-memory   (2, batch, heads, window-1, D) keys after rotary, and values, of the frames before
+memory   (batch, heads, window-1, D)    keys after rotary, and values, of the frames before
 mask     (batch, 1, n, window-1+n)      bool, True where a query may look
 """
 
@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812  # the name everybody knows it by
 
 from refprep.engine.codec.config import DecoderConfig
+from refprep.engine.codec.push import Push
 from refprep.engine.layers import RMSNorm, SwiGLU, rotary_table, rotate
 
 
@@ -31,8 +32,9 @@ class LayerScale(nn.Module):
 class WindowAttention(nn.Module):
     """A query sees itself and the ``window - 1`` frames before it."""
 
-    def __init__(self, config: DecoderConfig) -> None:
+    def __init__(self, config: DecoderConfig, number: int) -> None:
         super().__init__()
+        self.number = number
         self.heads, self.head_dim = config.num_attention_heads, config.head_dim
         inner = self.heads * self.head_dim
         self.q_proj = nn.Linear(config.hidden_size, inner, bias=False)
@@ -43,17 +45,16 @@ class WindowAttention(nn.Module):
     def forward(
         self,
         x: torch.Tensor,
-        memory: torch.Tensor,
+        push: Push,
         rotary: tuple[torch.Tensor, torch.Tensor],
         mask: torch.Tensor,
     ) -> torch.Tensor:
-        """(n, batch, width) to the same shape; ``memory`` moves on by n frames."""
-        n = x.shape[0]
+        """(n, batch, width) to the same shape; the memory of the streams moves on."""
+        old_keys, old_values = push.memory(self.number)
         queries = rotate(self._heads(self.q_proj(x)), *rotary)
-        keys = torch.cat((memory[0], rotate(self._heads(self.k_proj(x)), *rotary)), dim=2)
-        values = torch.cat((memory[1], self._heads(self.v_proj(x))), dim=2)
-        memory[0].copy_(keys[:, :, n:])
-        memory[1].copy_(values[:, :, n:])
+        keys = torch.cat((old_keys, rotate(self._heads(self.k_proj(x)), *rotary)), dim=2)
+        values = torch.cat((old_values, self._heads(self.v_proj(x))), dim=2)
+        push.keep_memory(self.number, keys, values)
         seen = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
         out: torch.Tensor = self.o_proj(seen.permute(2, 0, 1, 3).flatten(2))
         return out
@@ -65,10 +66,10 @@ class WindowAttention(nn.Module):
 class WindowLayer(nn.Module):
     """Attention and feed-forward network, each normalised before and scaled after."""
 
-    def __init__(self, config: DecoderConfig) -> None:
+    def __init__(self, config: DecoderConfig, number: int) -> None:
         super().__init__()
         self.input_layernorm = RMSNorm(config.hidden_size, config.rms_norm_eps)
-        self.self_attn = WindowAttention(config)
+        self.self_attn = WindowAttention(config, number)
         self.self_attn_layer_scale = LayerScale(config.hidden_size)
         self.post_attention_layernorm = RMSNorm(config.hidden_size, config.rms_norm_eps)
         self.mlp = SwiGLU(config.hidden_size, config.intermediate_size)
@@ -77,12 +78,12 @@ class WindowLayer(nn.Module):
     def forward(
         self,
         x: torch.Tensor,
-        memory: torch.Tensor,
+        push: Push,
         rotary: tuple[torch.Tensor, torch.Tensor],
         mask: torch.Tensor,
     ) -> torch.Tensor:
         """(n, batch, width) to the same shape."""
-        x = self.self_attn_layer_scale(x, self.self_attn(self.input_layernorm(x), memory, rotary, mask))
+        x = self.self_attn_layer_scale(x, self.self_attn(self.input_layernorm(x), push, rotary, mask))
         out: torch.Tensor = self.mlp_layer_scale(x, self.mlp(self.post_attention_layernorm(x)))
         return out
 
@@ -94,28 +95,19 @@ class WindowTransformer(nn.Module):
         super().__init__()
         self.window, self.head_dim, self.theta = config.sliding_window, config.head_dim, config.rope_theta
         self.input_proj = nn.Linear(config.latent_dim, config.hidden_size)
-        self.layers = nn.ModuleList(WindowLayer(config) for _ in range(config.num_hidden_layers))
+        self.layers = nn.ModuleList(WindowLayer(config, n) for n in range(config.num_hidden_layers))
         self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
         self.output_proj = nn.Linear(config.hidden_size, config.latent_dim)
 
-    def forward(self, x: torch.Tensor, memory: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
-        """Run new frames of every stream.
-
-        Args:
-            x: (n, batch, latent) frames.
-            memory: (layers, 2, batch, heads, window - 1, D), changed in place.
-            frames: (batch,) int64: frames before these, per stream; not changed.
-
-        Returns:
-            (n, batch, latent).
-        """
-        n = x.shape[0]
-        steps = torch.arange(n, device=x.device)
+    def forward(self, x: torch.Tensor, push: Push) -> torch.Tensor:
+        """(n, batch, latent) to the same shape; the memory of the streams moves on, their counters do not."""
+        frames = push.frames()
+        steps = torch.arange(x.shape[0], device=x.device)
         rotary = rotary_table(frames[:, None] + steps, self.head_dim, self.theta, x.dtype)
         mask = self._mask(steps, frames)
         x = self.input_proj(x)
-        for layer, own in zip(self.layers, memory, strict=True):
-            x = layer(x, own, rotary, mask)
+        for layer in self.layers:
+            x = layer(x, push, rotary, mask)
         out: torch.Tensor = self.output_proj(self.norm(x))
         return out
 

@@ -13,11 +13,11 @@ from refprep.cloning.clone import clone, seed_of, stream_clone
 from refprep.cloning.deliver import deliver
 from refprep.cloning.document import spoken_document
 from refprep.cloning.jobs import read_jobs
-from refprep.cloning.record import CloneJob, CloneOptions, Spoken
+from refprep.cloning.record import CloneJob, CloneOptions, Spoken, Streamed
 from refprep.errors import ManifestError, TextInputError, UsageError
 from refprep.linter.rule import Finding, Severity
 from refprep.scoring.output import ScoredOutput
-from refprep.types import GeneratedCodes, StopReason, SynthesisResult
+from refprep.types import GeneratedCodes, StopReason, StreamEnd, SynthesisResult
 
 RATE = 24_000
 SCHEMA = json.loads((Path(__file__).parents[3] / "manifests" / "clone.schema.json").read_text("utf-8"))
@@ -58,7 +58,7 @@ class Scripted:
         result = self._one(request, guard)
         yield result.samples[:1920]
         yield result.samples[1920:]
-        yield result
+        yield StreamEnd(result.num_samples, RATE, request.text, result.generated, 0.2, 1.0)
 
 
 LONG = "The first sentence is here. The second one is a little longer than that. And a third."
@@ -155,18 +155,32 @@ def test_all_jobs_are_checked_before_one_is_spoken():
 
 
 def test_a_stream_gives_the_pieces_with_pauses_between():
-    *parts, spoken = stream_clone(CloneJob(LONG, "en"), Scripted(), options=SHORT_PIECES)
-    assert isinstance(spoken, Spoken)
-    assert spoken.passed
-    samples = np.concatenate(parts)
-    assert np.array_equal(samples, spoken.samples)
-    assert len(samples) == 3 * 10 * 1920 + 2 * round(0.3 * RATE)
+    *parts, streamed = stream_clone(CloneJob(LONG, "en"), Scripted(), options=SHORT_PIECES)
+    assert isinstance(streamed, Streamed)
+    assert not isinstance(streamed, Spoken)
+    assert streamed.passed
+    num_samples = sum(len(part) for part in parts)
+    assert num_samples == streamed.num_samples == 3 * 10 * 1920 + 2 * round(0.3 * RATE)
+    assert streamed.duration_s == num_samples / RATE
+
+
+def test_the_record_of_a_stream_is_that_of_a_file_without_the_samples():
+    *_, streamed = stream_clone(CloneJob("Hello.", "en"), Scripted())
+    (spoken,) = clone([CloneJob("Hello.", "en")], Scripted())
+    one, other = (
+        spoken_document(s, options=CloneOptions(), facts={}, audio="a.wav", audio_sha256="0" * 64)
+        for s in (streamed, spoken)
+    )
+    assert {k: v for k, v in one.items() if k not in ("wall_s", "rtf", "first_audio_s")} == {
+        k: v for k, v in other.items() if k not in ("wall_s", "rtf", "first_audio_s")
+    }
+    assert not any(isinstance(a.result, SynthesisResult) for p in streamed.pieces for a in p.attempts)
 
 
 def test_a_stream_ends_with_its_first_runaway():
-    *parts, spoken = stream_clone(CloneJob(LONG, "en"), Scripted(EOS, FULL), options=SHORT_PIECES)
-    assert not spoken.passed
-    assert len(spoken.pieces) == 2
+    *parts, streamed = stream_clone(CloneJob(LONG, "en"), Scripted(EOS, FULL), options=SHORT_PIECES)
+    assert not streamed.passed
+    assert len(streamed.pieces) == 2
     assert len(parts) == 5
 
 

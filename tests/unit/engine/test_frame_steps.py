@@ -19,7 +19,7 @@ from refprep.engine.prompt import TalkerPrompt
 from refprep.engine.runner import suppressed_ids
 from refprep.engine.slots import Slots, Stop
 from refprep.engine.steps import CompiledStep, EagerStep, StepMode, context_of
-from refprep.errors import BackendError, BusyError
+from refprep.errors import BackendError, BusyError, UsageError
 from refprep.types import GREEDY, CloneMode, SamplingParams, SpeechRequest, StopReason
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
@@ -84,6 +84,19 @@ def test_everything_usual_is_captured_before_the_first_request():
     greedy = dataclasses.replace(usual[0], sampling=GREEDY)
     engine.generate([*usual, greedy])
     assert engine.captures == before
+
+
+def test_graphs_need_a_gpu():
+    with pytest.raises(UsageError, match="captured on a GPU"):
+        Engine(loaded(NAME), mode=StepMode.GRAPH)
+
+
+def test_graphs_wait_until_they_are_needed():
+    engine = replaying(captures_ahead=False)
+    assert engine.captures == 0
+    request = eight_requests(NAME)[1]
+    assert same(engine.generate([request])[0], alone([request])[0])
+    assert engine.captures == 1
 
 
 def test_a_capture_between_frames_disturbs_nobody():
