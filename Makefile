@@ -13,9 +13,10 @@ TEST_MODELS := $(MODELS) whisper-tiny.en
 demo: models
 	@"$(RUN)" examples/two_cities.py --output demo
 
+# A process a core: with threads inside each of them, too, they would wait for one another.
 test: $(VENV)/.installed
 	@"$(RUN)" -m refprep models pull $(TEST_MODELS)
-	@"$(RUN)" -m pytest
+	@OMP_NUM_THREADS=1 "$(RUN)" -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # The linters and the type checker, as CI runs them before the tests.
 check: $(VENV)/.installed
