@@ -1,167 +1,158 @@
-"""What a frame costs: our engine by itself, or beside a peer on the same weights, text and number of frames.
+"""Speed of synthesis: a frame's cost beside a peer, first audio and throughput under load, clones cold and cached.
 
-Every run is a fresh process, so that peak memory is one engine's; the order is A B B A, so that what drifts on the
-machine falls on both. Neither can end: all runs write the same number of frames.
+Every part is measured in fresh processes. The JSON holds machine, versions, checkpoint and load beside every figure.
 """
 
 from __future__ import annotations
 
-import statistics
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from safetensors.numpy import save_file
+from refprep.bench.load_judge import open_judge
+from refprep.bench.peers.process import run_own
+from refprep.bench.synth_facts import model_facts, run_facts, weights_of
+from refprep.bench.synth_frame import measure_frames
+from refprep.bench.synth_plan import SynthPlan
+from refprep.bench.synth_ratios import ratios_of
+from refprep.engine.config import ModelKind, read_config
+from refprep.errors import UsageError
 
-from refprep.bench.parity_cases import LONG, ParityCase, peer_job, weights_label
-from refprep.bench.peers.process import run_own, run_peer
-from refprep.engine.config import CheckpointConfig, ModelKind, read_config
-from refprep.engine.tokenizer import load_tokenizer
-from refprep.types import CloneMode, SpeechRequest, VoicePrompt
+LOAD_FRAMES = 86
+"""6.88 s: what a sentence takes in published figures."""
 
-OURS = "refprep"
-_WORKER = "refprep.bench.peers.synth_worker"
-_TIMES = ("ms_per_frame", "codec_ms_per_frame", "prefill_ms", "load_s")
-_BYTES = ("torch_rss_bytes", "loaded_rss_bytes", "peak_rss_bytes")
+REFERENCE_FRAMES = 150
+"""12 s."""
+
+_REAL_BUDGET = 750
+_CPU_REQUESTS, _CPU_CLONE_FRAMES = 16, 12
+_WORKER = "refprep.bench.load_worker"
 
 
 def run_synth(
-    folder: Path,
+    plan: SynthPlan,
     *,
-    peer: str | None,
-    python: Path | None,
-    dtype: str,
-    frames: int,
-    threads: int,
-    runs: int,
-    timeout_s: float,
+    asr: str | None = None,
+    encoder: str | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Time runs of our engine, and of a peer in between.
+    """Measure what a plan asks for.
 
     Args:
-        folder: Of the checkpoint.
-        peer: Name of the other engine; None measures ours alone.
-        python: Its interpreter.
-        dtype: Of the talker.
-        frames: Of every run.
-        threads: Of both.
-        runs: Of each engine.
-        timeout_s: For one run.
+        plan: Of the run.
+        asr: Recogniser that hears the closed loops' audio after the window; None: nobody does.
+        encoder: Speaker encoder, likewise.
         tell: Told what is done.
 
     Returns:
-        Every run, the median and spread of each figure, and the ratios peer over ours.
+        The document; every measurement has ``rows``, the requests one by one, which belong into a side file.
 
     Raises:
-        WeightsMissing: A file of the checkpoint is not there.
+        WeightsMissing: A file of the checkpoint, or a model that is to listen, is not there.
         BackendError: It is no checkpoint of this engine, or a run fails.
+        UsageError: Outputs are to be judged that hold no speech.
     """
-    config = read_config(folder)
-    case = _case(config, frames)
-    engines = (OURS,) if peer is None else (OURS, peer)
-    found: dict[str, list[Mapping[str, Any]]] = {engine: [] for engine in engines}
-    with tempfile.TemporaryDirectory(prefix="refprep-synth-") as name:
-        work = Path(name)
-        voice = case.requests[0].voice
-        vector = np.zeros(1, np.float32) if voice is None else voice.speaker_embedding
-        save_file({"embedding": vector}, work / "inputs.safetensors")
-        job = {
-            "task": "synth",
-            "checkpoint": str(folder.resolve()),
-            "dtype": dtype,
-            "threads": threads,
-            "frames": frames,
-            "seed": 1,
-            "audio": True,
-            "tensors": str(work / "inputs.safetensors"),
-            **peer_job([case], load_tokenizer(folder, config)),
-        }
-        for engine in order(engines, runs):
-            tell(f"{engine}, run {len(found[engine]) + 1} of {runs}")
-            if engine == OURS:
-                answer = run_own(_WORKER, job, work, timeout_s=timeout_s)
-            else:
-                assert python is not None, "a peer has an interpreter"  # noqa: S101
-                answer = run_peer(engine, python, job, work, timeout_s=timeout_s)
-            found[engine].append(answer.facts)
-    return {
+    config = read_config(plan.checkpoint)
+    has_speech = weights_of(plan.checkpoint) == "real" and config.kind is not ModelKind.BASE
+    if (asr or encoder) and not has_speech:
+        raise UsageError(
+            "random weights, and voices made of random numbers, speak noise",
+            where="--wer, --similarity",
+            fix="Name a CustomVoice or VoiceDesign checkpoint with its published weights.",
+        )
+    judge = open_judge(asr, encoder, device=plan.device) if asr or encoder else None
+    model = model_facts(plan.checkpoint, config)
+    document: dict[str, Any] = {
         "schema_version": 1,
-        "checkpoint": folder.resolve().name,
+        **run_facts(plan.device),
+        "checkpoint": plan.checkpoint.resolve().name,
         "kind": config.kind.value,
         "size": config.tts_model_size,
-        "weights": weights_label(folder),
-        "dtype": dtype,
+        "weights": model["weights"],
+        "model": model,
+        "dtype": plan.dtype,
+        "dtypes": {"talker": plan.dtype, "predictor": plan.dtype, "codec": "float32", "ref_encoder": None},
+        "frames": plan.frames,
+        "threads": plan.threads,
+        "runs": plan.runs,
+        "device": plan.device,
+        "sentences": {"sha256": plan.sentences.sha256, "count": len(plan.sentences.lines)},
+        "engines": {},
+        "peer_over_ours": {},
+    }
+    not_run: dict[str, str] = {}
+    measurements: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="refprep-synth-") as name:
+        work = Path(name)
+        if "frame" in plan.parts:
+            found = measure_frames(plan, work, tell)
+            not_run |= found.pop("not_run")
+            document |= found
+        else:
+            not_run["frame"] = "--parts leaves it out"
+        for part in ("load", "clone"):
+            if part not in plan.parts:
+                not_run[part] = "--parts leaves it out"
+            elif part == "clone" and config.kind is not ModelKind.BASE:
+                not_run[part] = f"a {config.kind.value} checkpoint takes no reference"
+            else:
+                tell("requests under load" if part == "load" else "clones, cold and cached")
+                job = load_job(plan, part, is_random=model["weights"] == "random")
+                answer = run_own(_WORKER, job, work, timeout_s=plan.timeout_s)
+                new = [_labelled(m, plan, model["weights"]) for m in answer.facts["measurements"]]
+                if judge is not None and part == "load":
+                    tell("listening to the outputs")
+                    judge.judge(new, answer.tensors, plan.sentences.lines)
+                measurements += new
+    document["measurements"] = measurements
+    document["not_run"] = not_run
+    document |= ratios_of(model["shapes"], document["engines"], plan.peer, measurements)
+    return document
+
+
+def load_job(plan: SynthPlan, part: str, *, is_random: bool) -> dict[str, Any]:
+    """What ``load_worker`` is asked for.
+
+    Args:
+        plan: Of the run.
+        part: ``load`` or ``clone``.
+        is_random: The weights are; their end means nothing, so every request takes its whole budget.
+    """
+    is_cpu = plan.device == "cpu"
+    frames = (plan.frames or LOAD_FRAMES) if is_random else _REAL_BUDGET
+    if part == "clone" and is_random and is_cpu:
+        frames = min(frames, _CPU_CLONE_FRAMES)  # it is the first audio that counts
+    most = len(plan.sentences.lines) * plan.repeats
+    requests = plan.requests or (min(most, _CPU_REQUESTS) if is_cpu else most)
+    steps = plan.steps or (("eager",) if is_cpu else ("graph",))
+    return {
+        "task": part,
+        "checkpoint": str(plan.checkpoint.resolve()),
+        "device": plan.device,
+        "dtype": plan.dtype,
+        "threads": plan.threads,
+        "mode": next(step for step in ("graph", "eager", "compiled") if step in steps),
+        "never_ends": is_random,
         "frames": frames,
-        "threads": threads,
-        "runs": runs,
-        "device": "cpu",
-        **summarise(found, peer),
+        "sentences": list(plan.sentences.lines),
+        "requests": requests,
+        "concurrency": list(plan.concurrency) if part == "load" else [1],
+        "rps": list(plan.rps) if part == "load" else [],
+        "seeds": list(range(1, plan.seeds + 1)),
+        "max_waiting": plan.max_waiting if part == "load" else None,
+        "leave_ratio": plan.leave_ratio,
+        "reference_frames": REFERENCE_FRAMES,
+        "voices": plan.voices,
+        "keeps_audio": plan.keeps_audio and part == "load",
+        "seed": 1,
     }
 
 
-def order(engines: Sequence[str], runs: int) -> list[str]:
-    """A B B A A B ...: the second of two neighbours goes first in the next pair."""
-    return [e for n in range(runs) for e in (engines if n % 2 == 0 else tuple(reversed(engines)))]
-
-
-def summarise(found: Mapping[str, Sequence[Mapping[str, Any]]], peer: str | None) -> dict[str, Any]:
-    """Median and spread of every engine's runs, and the ratios.
-
-    Args:
-        found: Facts of every run, by engine.
-        peer: The other engine, if any.
-    """
-    engines = {name: _summary(runs) for name, runs in found.items()}
-    ratios = {}
-    if peer is not None:
-        ours, theirs = engines[OURS], engines[peer]
-        ratios = {
-            "ms_per_frame": _quotient(theirs["ms_per_frame"], ours["ms_per_frame"]),
-            "ms_per_frame_with_codec": _quotient(
-                theirs["ms_per_frame"] + theirs["codec_ms_per_frame"],
-                ours["ms_per_frame"] + ours["codec_ms_per_frame"],
-            ),
-            "codec_ms_per_frame": _quotient(theirs["codec_ms_per_frame"], ours["codec_ms_per_frame"]),
-            "prefill_ms": _quotient(theirs["prefill_ms"], ours["prefill_ms"]),
-            "peak_rss_bytes": _quotient(theirs["peak_rss_bytes"], ours["peak_rss_bytes"]),
-            "peak_rss_beyond_torch_bytes": _quotient(_beyond(theirs), _beyond(ours)),
-        }
-    return {"engines": engines, "peer_over_ours": ratios}
-
-
-def _summary(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    lengths = {run["frames"] for run in runs}
-    assert len(lengths) == 1, f"runs of different lengths: {lengths}"  # noqa: S101
-    summary: dict[str, Any] = {"versions": runs[0]["versions"]}
-    for key in _TIMES:
-        values = [float(run[key]) for run in runs]
-        summary[key] = round(statistics.median(values), 3)
-        summary[f"{key}_runs"] = [round(v, 3) for v in values]
-    for key in _BYTES:
-        summary[key] = max(int(run[key]) for run in runs)
-    return summary
-
-
-def _beyond(summary: Mapping[str, Any]) -> int:
-    """Peak memory without the import of torch: its builds with CUDA take 300 MB more than those without."""
-    return int(summary["peak_rss_bytes"] - summary["torch_rss_bytes"])
-
-
-def _quotient(peer: float, ours: float) -> float:
-    return round(peer / ours, 3) if ours else float("inf")
-
-
-def _case(config: CheckpointConfig, frames: int) -> ParityCase:
-    voice, speaker = None, None
-    if config.kind is ModelKind.BASE:
-        width = config.talker_config.hidden_size
-        vector = np.random.Generator(np.random.PCG64(3)).standard_normal(width).astype(np.float32)
-        voice = VoicePrompt(CloneMode.X_VECTOR, vector)
-    elif config.kind is ModelKind.CUSTOM_VOICE:
-        speaker = config.speakers[0]
-    whole_text = config.kind is not ModelKind.BASE
-    request = SpeechRequest(LONG, voice=voice, speaker=speaker, whole_text=whole_text, max_frames=frames)
-    return ParityCase("synth", (request,))
+def _labelled(measurement: Mapping[str, Any], plan: SynthPlan, weights: str) -> dict[str, Any]:
+    load = {
+        **measurement["load"],
+        "sentences_sha256": plan.sentences.sha256,
+        "repeats": plan.repeats,
+    }
+    return {**measurement, "weights": weights, "load": load}

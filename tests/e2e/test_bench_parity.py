@@ -91,7 +91,10 @@ def test_the_official_package_is_timed():
     done = refprep(
         *("bench", "synth", "--checkpoint", tiny_checkpoint("base-0.6b"), "--against", "qwen-tts"),
         *("--peer-python", PEER, "--frames", "6", "--runs", "1", "--format", "json"),
+        *("--parts", "frame", "--steps", "eager"),
     )
     found = json.loads(clean(done, 0).out)
     assert set(found["engines"]) == {"refprep", "qwen-tts"}
     assert found["peer_over_ours"]["ms_per_frame"] > 0
+    assert found["ratio_ms_per_frame_tiny"] > 0
+    assert found["ratio_ms_per_frame_tiny_row"] == "eager"

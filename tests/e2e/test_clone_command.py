@@ -158,7 +158,7 @@ def test_a_batch_speaks_every_line(voice, ending, env, tmp_path):
 def test_named_speakers_and_descriptions_need_no_voice(env, tmp_path):
     for name, option in (
         ("custom-1.7b", ("--speaker", "Ryan")),
-        ("design-1.7b", ("--instruct", "A calm voice.")),
+        ("design-1.7b", ("--instruct", "A calm voice.", "--quantize", "int8")),
     ):
         arguments = (
             "clone",
@@ -173,6 +173,11 @@ def test_named_speakers_and_descriptions_need_no_voice(env, tmp_path):
         record = json.loads(next(tmp_path.glob(f"{name}*.json")).read_text())
         assert record["passed"] == (done.code == 0)
         assert record["voice"] is None
+        assert record["step_mode"] == "eager"
+        is_int8 = "--quantize" in option
+        assert (record["quantization"] is not None) == is_int8
+        if is_int8:
+            assert record["quantization"]["gate"]["predictor"]["confident"] == 1.0
 
 
 @pytest.mark.weights
@@ -226,6 +231,36 @@ def test_an_uncovered_reference_is_refused_in_context(voice, ending, whisper_fol
         (["clone", "Hi.", "--model", "CUSTOM", "--voice", "VOICE"], "no recorded voice to speak with"),
         (["clone", "Hi.", "--model", "CUSTOM"], "needs a speaker's name"),
         (["clone", "Hi.", "--model", "CUSTOM", "--speaker", "nobody"], "'nobody' is unknown"),
+        (
+            [
+                "clone",
+                "Hi.",
+                "--model",
+                "CUSTOM",
+                "--speaker",
+                "ryan",
+                "--step-mode",
+                "graph",
+                "--device",
+                "cpu",
+            ],
+            "captured on a GPU",
+        ),
+        (
+            [
+                "clone",
+                "Hi.",
+                "--model",
+                "CUSTOM",
+                "--speaker",
+                "ryan",
+                "--quantize",
+                "int8",
+                "--dtype",
+                "bfloat16",
+            ],
+            "int8 layers are made of float32",
+        ),
         (["clone", "Hi.", "--model", "BASE", "--voice", "VOICE", "-o", "-"], "audio on stdout is a stream"),
         (["clone", "Hi.", "--model", "BASE", "--voice", "VOICE", "--stream", "--verify"], "gives away"),
         (["clone", "--batch", "nowhere.jsonl", "--model", "BASE", "--voice", "VOICE"], "cannot be read"),

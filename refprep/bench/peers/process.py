@@ -19,14 +19,19 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from refprep.bench.peers.qwen_tts_worker import MISSING
-from refprep.errors import BackendError, UsageError
+from refprep.bench.peers.qwen_tts_worker import MISSING, UNFIT
+from refprep.errors import BackendError, DeviceError, MachineError, UsageError
 
 Array = npt.NDArray[np.generic]
 
-PEERS = {"qwen-tts": "qwen_tts_worker.py"}
+PEERS = {"qwen-tts": "qwen_tts_worker.py", "faster-qwen3-tts": "faster_qwen3_tts_worker.py"}
 """Name of a peer and the script that runs it."""
 
+_INSTALL = {
+    "qwen-tts": "pip install torch transformers==4.57.3 accelerate librosa soundfile einops, then "
+    "pip install --no-deps qwen-tts==0.1.1",
+    "faster-qwen3-tts": "pip install faster-qwen3-tts, with a torch for the GPU's CUDA",
+}
 _SHOWN_LINES = 8
 
 
@@ -71,10 +76,12 @@ def run_peer(name: str, python: Path, job: Mapping[str, Any], folder: Path, *, t
 
     Raises:
         BackendError: The interpreter lacks the package, fails, takes too long or answers with something else.
+        DeviceError: The peer needs a device that is not there.
     """
     # -I: the peer sees its own packages alone, nothing of this process's path and settings
-    with as_file(files("refprep.bench.peers") / PEERS[name]) as script:
-        return _run([str(python), "-I", str(script)], job, folder, who=name, timeout_s=timeout_s)
+    with as_file(files("refprep.bench.peers")) as scripts:
+        command = [str(python), "-I", str(scripts / PEERS[name])]
+        return _run(command, job, folder, who=name, timeout_s=timeout_s)
 
 
 def run_own(module: str, job: Mapping[str, Any], folder: Path, *, timeout_s: float) -> Answer:
@@ -121,14 +128,19 @@ def _run(
     return _read(out, who, said)
 
 
-def _failed(who: str, python: str, code: int, said: Sequence[str]) -> BackendError:
+def _failed(who: str, python: str, code: int, said: Sequence[str]) -> MachineError:
     if said and said[-1].startswith(MISSING):
         missing = said[-1].removeprefix(MISSING)
         return BackendError(
             f"the environment of {python} has no module {missing!r}",
             where=who,
-            fix="Install it there: pip install torch transformers==4.57.3 accelerate librosa soundfile einops, then "
-            "pip install --no-deps qwen-tts==0.1.1.",
+            fix=f"Install it there: {_INSTALL.get(who, 'refprep as it is here')}.",
+        )
+    if said and said[-1].startswith(UNFIT):
+        return DeviceError(
+            said[-1].removeprefix(UNFIT),
+            where=who,
+            fix="Run it on a machine with an NVIDIA GPU, with --device cuda, or leave --against out.",
         )
     ended = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
     last = "\n  ".join(said[-_SHOWN_LINES:]) or "(nothing on stderr)"

@@ -4,6 +4,7 @@ This file stands alone: it imports nothing of refprep, whose environment the pac
 
     task         "parity" or "synth"
     checkpoint   folder
+    device       "cpu" (without it, too) or "cuda"
     dtype        "float32" or "bfloat16"
     threads      of torch
     frames       to generate in each case
@@ -33,6 +34,9 @@ from typing import Any
 
 MISSING = "missing module: "
 """What the last line on stderr starts with when the environment lacks a module."""
+
+UNFIT = "cannot run: "
+"""The same, when the machine lacks what the peer needs."""
 
 SAMPLE_RATE_HZ = 24_000
 SAMPLES_PER_FRAME = 1920
@@ -100,8 +104,10 @@ class Peer:
         self.inputs: dict[str, Any] = safetensors.load_file(job["tensors"])
         self.dtype = getattr(torch, job["dtype"])
         start = time.perf_counter()
-        self.model = self.package.Qwen3TTSModel.from_pretrained(job["checkpoint"], dtype=self.dtype)
-        self.load_s = time.perf_counter() - start
+        self.device = job.get("device", "cpu")
+        placed = {} if self.device == "cpu" else {"device_map": self.device}
+        self.model = self.package.Qwen3TTSModel.from_pretrained(job["checkpoint"], dtype=self.dtype, **placed)
+        self.load_s = self.settle() - start
         self.talker = self.model.model.talker
         self.texts = self._align_texts()
 
@@ -134,7 +140,7 @@ class Peer:
                 }
             )
         tensor = self.torch.tensor
-        self.model._tokenize_texts = lambda chats: [tensor([fed[chat]]) for chat in chats]
+        self.model._tokenize_texts = lambda chats: [tensor([fed[chat]], device=self.device) for chat in chats]
         return report
 
     def prompt(self, case: dict[str, Any], **settings: Any) -> dict[str, Any]:  # noqa: ANN401  # of the package
@@ -177,7 +183,7 @@ class Peer:
         in_context = row["voice"] == "icl"
         return self.package.VoiceClonePromptItem(
             ref_code=self.inputs["codes"][: row["ref_frames"]].long() if in_context else None,
-            ref_spk_embedding=self.inputs["embedding"].to(self.dtype),
+            ref_spk_embedding=self.inputs["embedding"].to(self.device, self.dtype),
             x_vector_only_mode=not in_context,
             icl_mode=in_context,
             ref_text=row["ref_text"] if in_context else None,
@@ -222,6 +228,12 @@ class Peer:
         waves, rate_hz = self.model.model.speech_tokenizer.decode([{"audio_codes": codes}])
         assert rate_hz == SAMPLE_RATE_HZ, rate_hz  # noqa: S101
         return self.torch.from_numpy(waves[0])
+
+    def settle(self) -> float:
+        """The time, when everything that was launched is done."""
+        if self.device != "cpu":
+            self.torch.cuda.synchronize()
+        return time.perf_counter()
 
 
 def run_parity(peer: Peer) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -293,18 +305,23 @@ def run_synth(peer: Peer) -> tuple[dict[str, Any], dict[str, Any]]:
     inputs["suppress_tokens"] = [*inputs["suppress_tokens"], end]
     begun: list[float] = []
     ended: list[float] = []
+
+    def note(times: list[float]) -> None:
+        # It looks at every token itself: only the prefill is still under way when its call returns.
+        times.append(peer.settle() if len(times) < 2 else time.perf_counter())
+
     hooks = [
-        peer.talker.register_forward_pre_hook(lambda *_: begun.append(time.perf_counter())),
-        peer.talker.register_forward_hook(lambda *_: ended.append(time.perf_counter())),
+        peer.talker.register_forward_pre_hook(lambda *_: note(begun)),
+        peer.talker.register_forward_hook(lambda *_: note(ended)),
     ]
     torch.manual_seed(peer.job["seed"])
     result = peer.talker.generate(**(inputs | {"max_new_tokens": frames + 1}))
     for hook in hooks:
         hook.remove()
     codes = peer.codes_of(result)[0]
-    start = time.perf_counter()
+    start = peer.settle()
     peer.decode(codes)
-    codec_s = time.perf_counter() - start
+    codec_s = peer.settle() - start
     facts = {
         "frames": int(codes.shape[0]),
         "prefill_ms": 1e3 * (ended[0] - begun[0]),

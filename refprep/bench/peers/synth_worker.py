@@ -1,6 +1,7 @@
 """Times our engine in a process of its own, by the same kind of job as a peer's worker: ``... synth_worker JOB.json``.
 
-The end is never chosen, so that every run writes the same number of frames.
+The end is never chosen, so that every run writes the same number of frames. A frame that is compiled or captured is made
+beforehand: the same request runs once, and that is part of ``start_s``.
 """
 
 from __future__ import annotations
@@ -19,40 +20,55 @@ from safetensors.numpy import load_file, save_file
 
 from refprep import __version__
 from refprep.bench.peers.qwen_tts_worker import peak_rss_bytes, versions
-from refprep.engine.codec import load_codec_decoder
+from refprep.bench.synth_engine import context_for, load_model, programs, settle
 from refprep.engine.engine import Engine
 from refprep.engine.kv_cache import KVCache
-from refprep.engine.model import DTYPES, TalkerCheckpoint, load_checkpoint
+from refprep.engine.model import TalkerCheckpoint
 from refprep.engine.prompt import build_prompt
+from refprep.engine.steps import StepMode
+from refprep.errors import BackendError
 from refprep.types import CloneMode, SpeechRequest, VoicePrompt
-
-CPU = torch.device("cpu")
 
 
 def run(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Load, write frames, decode them."""
+    """Load, write frames, decode them.
+
+    Raises:
+        BackendError: Something was compiled or captured while it was timed, or does not compile.
+    """
     imports_rss = peak_rss_bytes()
-    torch.set_num_threads(job["threads"])
     start = time.perf_counter()
-    folder = Path(job["checkpoint"])
-    checkpoint = load_checkpoint(folder, device=CPU, dtype=DTYPES[job["dtype"]])
-    decoder = load_codec_decoder(folder, CPU)
-    loaded_s = time.perf_counter() - start
+    model = load_model(job)
+    checkpoint, device = model.checkpoint, model.checkpoint.talker.device
     gc.collect()
     loaded_rss = peak_rss_bytes()
-    engine = Engine(checkpoint, max_batch=1, never_ends=True)
+    request = _request(job, checkpoint, frames=job["frames"])
+    mode = StepMode(job.get("mode", StepMode.EAGER))
+    context = context_for(checkpoint, mode, [request])
+    engine = Engine(checkpoint, max_batch=1, never_ends=True, mode=mode, context=context)
+    if mode is not StepMode.EAGER:
+        engine.generate([request])
+    start_s = time.perf_counter() - start
     frames: list[np.ndarray[Any, Any]] = []
-    ticks = [time.perf_counter()]
 
     def watch(frame: np.ndarray[Any, Any], eos_rank: int) -> None:
         frames.append(frame)
         ticks.append(time.perf_counter())
 
     prefill_ms = _prefill_ms(checkpoint, _request(job, checkpoint, frames=1))
-    engine.generate([_request(job, checkpoint, frames=job["frames"])], [watch])
-    codes = torch.from_numpy(np.stack(frames))
+    made = programs(engine)
+    ticks = [time.perf_counter()]
+    engine.generate([request], [watch])
+    if programs(engine) != made:
+        raise BackendError(
+            "a frame was compiled or captured while it was timed",
+            where=f"mode {mode.value}",
+            fix="Ask for fewer --frames.",
+        )
+    codes = torch.from_numpy(np.stack(frames)).to(device)
     start = time.perf_counter()
-    decoder.decode(codes)
+    model.decoder.decode(codes)
+    settle(device)
     codec_s = time.perf_counter() - start
     return {
         "frames": len(frames),
@@ -60,7 +76,8 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
         "ms_per_frame": 1e3 * (ticks[-1] - ticks[1]) / (len(ticks) - 2),
         "codec_ms_per_frame": 1e3 * codec_s / len(frames),
         "versions": {"refprep": __version__, **versions("torch")},
-        "load_s": loaded_s,
+        "load_s": model.load_s,
+        "start_s": start_s,
         "torch_rss_bytes": imports_rss,
         "loaded_rss_bytes": loaded_rss,
         "peak_rss_bytes": peak_rss_bytes(),
@@ -95,8 +112,10 @@ def _prefill_ms(checkpoint: TalkerCheckpoint, request: SpeechRequest) -> float:
         talker.config, slots=1, capacity=len(prompt.embeds), dtype=talker.dtype, device=talker.device
     )
     rotary = talker.rotary(len(prompt.embeds))
+    settle(talker.device)
     start = time.perf_counter()
     talker.prefill(prompt.embeds[None], rotary, cache)
+    settle(talker.device)
     return 1e3 * (time.perf_counter() - start)
 
 
