@@ -110,12 +110,12 @@ class Attention(nn.Module):
 
     def _normalise(self, heads: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """Every head of (batch, heads, D) by itself."""
-        if heads.dtype is not torch.float32 or heads.shape[0] > 1 or not heads.is_cpu:
+        if heads.dtype is not torch.float32 or not heads.is_cpu:
             return rms_norm(heads, weight, self._eps)
-        # One token on a CPU: as in RMSNorm, one product a head.
-        rows = heads.view(-1, 1, self.head_dim)
-        squares = torch.baddbmm(self._eps_rows, rows, rows.transpose(1, 2), alpha=1.0 / self.head_dim)
-        return heads * squares.rsqrt_().view(-1, 1) * weight
+        # On a CPU: as in RMSNorm, one product a head.
+        rows = heads.reshape(-1, 1, self.head_dim)
+        squares = torch.baddbmm(self._eps_rows, rows, rows.mT, alpha=1.0 / self.head_dim)
+        return heads * squares.rsqrt_().view(heads.shape[0], -1, 1) * weight
 
 
 class DecoderLayer(nn.Module):

@@ -47,10 +47,14 @@ class RMSNorm(nn.Module):
 
     def step(self, x: torch.Tensor) -> torch.Tensor:
         """Normalise one token a row, (batch, width)."""
-        if x.shape[0] > 1 or x.dtype is not torch.float32 or not x.is_cpu:
+        if x.dtype is not torch.float32 or not x.is_cpu:
             return self.forward(x)
-        # One row on a CPU, where calls count: the mean square, eps added, is one product of the row with itself.
-        scale = torch.addmm(self._eps_row, x, x.t(), alpha=1.0 / self.width).rsqrt_()
+        # On a CPU calls count: the mean square, eps added, is one product of a row with itself.
+        if x.shape[0] == 1:
+            scale = torch.addmm(self._eps_row, x, x.t(), alpha=1.0 / self.width).rsqrt_()
+        else:
+            rows = x.unsqueeze(1)
+            scale = torch.baddbmm(self._eps_row, rows, rows.mT, alpha=1.0 / self.width).rsqrt_().view(-1, 1)
         return x * scale * self.weight
 
 

@@ -160,7 +160,7 @@ def filter_logits(logits: torch.Tensor, settings: Settings) -> torch.Tensor:
         else:
             kth = best.gather(1, (settings.top_k - 1).clamp(min=0)[:, None])
             kth = kth.masked_fill(settings.top_k[:, None] == 0, -torch.inf)
-        scores = scores.masked_fill(scores < kth, -torch.inf)
+        scores = scores.masked_fill_(scores < kth, -torch.inf)
     if settings.profile.cuts_top_p:
         rising, order = scores.sort(dim=-1)
         tail = rising.softmax(dim=-1).cumsum(dim=-1) <= 1.0 - settings.top_p[:, None]
