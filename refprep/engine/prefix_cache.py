@@ -11,10 +11,10 @@ Keys are 112 KiB a position in bfloat16 (28 layers of 8 heads of 128): 12 s of r
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import torch
+from cachetools import LRUCache
 
 from refprep.engine.kv_cache import KVCache
 
@@ -58,14 +58,12 @@ class PrefixStats:
     Attributes:
         hits: Prompts whose beginning was there.
         misses: Prompts whose beginning was not.
-        evictions: Entries that made room for newer ones.
         entries: Held now.
         num_bytes: Held now.
     """
 
     hits: int
     misses: int
-    evictions: int
     entries: int
     num_bytes: int
 
@@ -82,8 +80,8 @@ class PrefixCache:
     def __init__(self, budget_bytes: int) -> None:
         assert budget_bytes >= 0, budget_bytes
         self.budget_bytes = budget_bytes
-        self._entries: OrderedDict[bytes, Prefix] = OrderedDict()
-        self._num_bytes = self._hits = self._misses = self._evictions = 0
+        self._entries: LRUCache[bytes, Prefix] = LRUCache(budget_bytes, getsizeof=lambda one: one.num_bytes)
+        self._hits = self._misses = 0
 
     @classmethod
     def default(cls, device: torch.device) -> PrefixCache:
@@ -93,35 +91,20 @@ class PrefixCache:
     @property
     def stats(self) -> PrefixStats:
         """What it did so far."""
-        return PrefixStats(self._hits, self._misses, self._evictions, len(self._entries), self._num_bytes)
+        return PrefixStats(self._hits, self._misses, len(self._entries), int(self._entries.currsize))
 
     def get(self, key: bytes) -> Prefix | None:
         """The entry of a key, which counts as used now; None where there is none."""
         prefix = self._entries.get(key)
-        if prefix is None:
-            self._misses += 1
-            return None
-        self._hits += 1
-        self._entries.move_to_end(key)
+        self._hits += prefix is not None
+        self._misses += prefix is None
         return prefix
 
     def put(self, key: bytes, prefix: Prefix) -> None:
         """Keep an entry; one that is larger than the whole budget is not kept, and drives nothing out."""
-        if prefix.num_bytes > self.budget_bytes:
-            return
-        self._remove(key)
-        while self._num_bytes + prefix.num_bytes > self.budget_bytes:
-            self._remove(next(iter(self._entries)))
-            self._evictions += 1
-        self._entries[key] = prefix
-        self._num_bytes += prefix.num_bytes
+        if prefix.num_bytes <= self.budget_bytes:
+            self._entries[key] = prefix
 
     def clear(self) -> None:
         """Drop every entry; what was counted stays."""
         self._entries.clear()
-        self._num_bytes = 0
-
-    def _remove(self, key: bytes) -> None:
-        prefix = self._entries.pop(key, None)
-        if prefix is not None:
-            self._num_bytes -= prefix.num_bytes

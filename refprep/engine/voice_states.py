@@ -7,11 +7,11 @@ needed: 150 frames, 15 s of one CPU core at the real size. The state is 5.2 MB a
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from cachetools import LRUCache
 
 from refprep.engine.codec import CodecDecoder, CodecState
 
@@ -24,16 +24,20 @@ class VoiceStates:
 
     Attributes:
         max_nbytes: The budget. A state beyond it is made, used and not kept.
-        nbytes: Kept now.
     """
 
     def __init__(self, decoder: CodecDecoder, *, max_nbytes: int = VOICES_NBYTES) -> None:
-        self.max_nbytes, self.nbytes = max_nbytes, 0
+        self.max_nbytes = max_nbytes
         self._decoder = decoder
-        self._kept: OrderedDict[bytes, CodecState] = OrderedDict()
+        self._kept: LRUCache[bytes, CodecState] = LRUCache(max_nbytes, getsizeof=lambda state: state.nbytes)
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """Kept now."""
+        return int(self._kept.currsize)
 
     def after(self, codes: npt.NDArray[np.int32]) -> CodecState:
         """The state after a reference, to be copied and never stepped.
@@ -48,12 +52,8 @@ class VoiceStates:
         state = self._kept.get(key)
         if state is None:
             state = self._made(codes)
-            self._kept[key] = state
-            self.nbytes += state.nbytes
-        self._kept.move_to_end(key)
-        while self.nbytes > self.max_nbytes:
-            _, oldest = self._kept.popitem(last=False)
-            self.nbytes -= oldest.nbytes
+            if state.nbytes <= self.max_nbytes:
+                self._kept[key] = state
         return state
 
     def _made(self, codes: npt.NDArray[np.int32]) -> CodecState:
