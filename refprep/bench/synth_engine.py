@@ -17,6 +17,7 @@ from refprep.engine.config import CheckpointConfig, ModelKind
 from refprep.engine.engine import Engine
 from refprep.engine.model import DTYPES, TalkerCheckpoint, load_checkpoint
 from refprep.engine.prompt import plan_prompt
+from refprep.engine.speech import SpeechEngine
 from refprep.engine.steps import StepMode
 from refprep.errors import UsageError
 from refprep.types import CloneMode, SpeechRequest, VoicePrompt
@@ -79,7 +80,7 @@ def plain_voice(config: CheckpointConfig) -> dict[str, Any]:
     return {"voice": None, "speaker": speaker}
 
 
-def programs(engine: Engine) -> int:
+def programs(engine: Engine | SpeechEngine) -> int:
     """Frames captured or compiled so far in this process: none may be added while something is timed."""
     compiled = 0
     if "torch._dynamo.utils" in sys.modules:

@@ -75,6 +75,11 @@ class SpeechEngine:
         self.int8: Int8Report | None = None
 
     @property
+    def captures(self) -> int:
+        """CUDA graphs captured so far; a measurement checks that it stays."""
+        return self._engine.captures
+
+    @property
     def mode(self) -> StepMode:
         """How its frames are run."""
         return self._engine.mode
