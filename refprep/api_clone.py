@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from refprep.config import Config
 from refprep.errors import UncoveredReferenceError, UsageError
-from refprep.models.load import resolve_device
+from refprep.models.load import load_backend, resolve_device
 from refprep.models.store import ModelStore
-from refprep.types import CloneMode
+from refprep.types import CloneMode, CoverageRule, SynthesisSettings
 
 if TYPE_CHECKING:
     from refprep.api_score import OutputScorer
     from refprep.cloning.clone import Progress
     from refprep.cloning.record import CloneJob, CloneOptions, Spoken, Streamed
-    from refprep.engine.speech import SpeechEngine
-    from refprep.engine.steps import StepMode
+    from refprep.protocols import Backend, LoadedSynthesizer
     from refprep.scoring import ScoredOutput
-    from refprep.types import Samples, SamplingParams, SynthesisResult, VoicePrompt
+    from refprep.types import BackendProfile, Samples, Sampling, SynthesisResult, VoicePrompt
     from refprep.voice import Voice
 
 __all__ = ["Cloner", "clone"]
@@ -29,25 +28,22 @@ _TEXT_RULES = ("RP101", "RP102", "RP103", "RP104")
 """What makes an in-context talker run away: speech without text, text without speech."""
 
 
-def _step_mode(name: str | None) -> StepMode | None:
-    from refprep.engine.steps import StepMode
-
-    return None if name is None else StepMode(name)
-
-
 class Cloner:
     """A model and, where it speaks with one, a voice: opened once, used for many texts.
 
     Args:
         model: Checkpoint folder, or an id of `refprep models ls`.
-        voice: Folder that `refprep build` wrote; Base checkpoints need one, the others take none.
-        mode: In context, or by the speaker embedding alone.
+        voice: Folder that `refprep build` wrote; Base checkpoints need one, MOSS-TTS may have one, the others take none.
+        mode: How the voice is given; None takes the backend's default: in context for Qwen3-TTS, clone for MOSS-TTS.
         device: ``auto``, ``cuda`` or ``cpu``.
         dtype: ``float32`` or ``bfloat16``; None takes bfloat16 on CUDA, float32 on a CPU.
-        force: Speak in context although the reference's text does not cover its audio.
+        force: Use the reference's text although the reference's text does not cover its audio.
         verify: Score what was spoken, and try again where it does not pass.
         quantize: ``int8``: the layers of talker and code predictor in int8, on a CPU; None leaves them as they are.
         step_mode: How frames are run: ``eager``, ``compiled`` or ``graph``; None takes what suits the device.
+        codec: Folder or id of MOSS-TTS's codec; None takes the one below the model, then the one that was pulled.
+        loudness: Of a reference for MOSS-TTS: ``as-is`` or ``published``; None is as it is.
+        decoder_precision: Of MOSS-TTS's codec decoder; None takes float32.
         fast_batch: Texts that are spoken side by side share their matrix products: faster, and their codes may part from
             those of the text alone at a near tie.
         config: Settings; defaults when None.
@@ -64,78 +60,65 @@ class Cloner:
         model: str | Path,
         *,
         voice: str | Path | None = None,
-        mode: CloneMode = CloneMode.ICL,
+        mode: CloneMode | None = None,
         device: str = "auto",
         dtype: str | None = None,
         force: bool = False,
         verify: bool = False,
+        codec: str | Path | None = None,
+        loudness: str | None = None,
+        decoder_precision: str | None = None,
         fast_batch: bool = False,
         quantize: str | None = None,
         step_mode: str | None = None,
         config: Config | None = None,
         on_step: Callable[[str], None] = lambda _: None,
     ) -> None:
-        from refprep.engine.config import ModelKind, read_config
-        from refprep.engine.speech import load_speech_engine
-        from refprep.models.load import model_folder
-
         self._config = config or Config()
-        folder = model_folder(model, ModelStore.default())
-        kind = read_config(folder).kind
+        backend = load_backend(model, ModelStore.default(), codec=codec, loudness=loudness)
+        self.profile: BackendProfile = backend.profile
         self.device = resolve_device(device)
         self.dtype = dtype or ("bfloat16" if self.device == "cuda" else "float32")
-        if kind is ModelKind.BASE and voice is None:
-            raise UsageError(
-                "a Base checkpoint speaks with a recorded voice, and none is given",
-                where=str(folder),
-                fix="Name one with --voice; `refprep build` makes it.",
-            )
-        if kind is not ModelKind.BASE and (voice is not None or verify):
-            raise UsageError(
-                f"a {kind.value} checkpoint has no recorded voice to speak with or to verify against",
-                where=str(folder),
-                fix="Leave out --voice and --verify, or use a Base checkpoint.",
-            )
+        self._refuse_misfit(backend.folder, voice, verify=verify)
         self.voice: Voice | None = None
         self.prompt: VoicePrompt | None = None
         self.pace_per_s: float | None = None
         self._facts: dict[str, Any] = {}
         self._scorer: OutputScorer | None = None
         if voice is not None:
-            self._open_voice(Path(voice), folder, mode, force=force, on_step=on_step)
+            self._open_voice(Path(voice), backend, mode, force=force, on_step=on_step)
         if verify and voice is not None:
             from refprep.api_score import OutputScorer
 
             on_step("open the voice for verification")
             self._scorer = OutputScorer(voice, config=self._config)
-        on_step(f"load {folder.name}")
-        self.synthesizer: SpeechEngine = load_speech_engine(
-            folder,
-            device=self.device,
-            dtype=self.dtype,
-            quantize=quantize,
-            rows_together=fast_batch,
-            mode=_step_mode(step_mode),
-            captures_ahead=False,
+        on_step(f"load {backend.folder.name}")
+        self.synthesizer: LoadedSynthesizer = backend.synthesizer(
+            SynthesisSettings(
+                device=self.device,
+                dtype=self.dtype,
+                rows_together=fast_batch,
+                quantize=quantize,
+                step_mode=step_mode,
+                decoder_precision=decoder_precision,
+            )
         )
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """Model, device and voice, for the record beside the audio."""
         return {
-            "model": self.synthesizer.name,
-            "weights": "random" if self.synthesizer.checkpoint.has_random_weights else "as given",
+            "backend": self.profile.name,
+            **self.synthesizer.facts,
             "device": self.device,
             "dtype": self.dtype,
-            "quantization": None if (int8 := self.synthesizer.int8) is None else dataclasses.asdict(int8),
-            "step_mode": self.synthesizer.mode.value,
             "voice": None if self.voice is None else self._facts,
         }
 
     @property
-    def sampling(self) -> SamplingParams:
+    def sampling(self) -> Sampling:
         """The checkpoint's own."""
-        return self.synthesizer.checkpoint.sampling
+        return self.synthesizer.sampling
 
     @property
     def language(self) -> str:
@@ -144,8 +127,9 @@ class Cloner:
 
         if self.voice is None:
             return ""
-        known = self.synthesizer.checkpoint.config.languages
-        return self.voice.language if english_name(self.voice.language).lower() in known else ""
+        known = self.profile.languages
+        is_known = known is None or english_name(self.voice.language).lower() in known
+        return self.voice.language if is_known else ""
 
     def speak(
         self,
@@ -201,26 +185,58 @@ class Cloner:
 
         return options or CloneOptions(sampling=self.sampling)
 
+    def _refuse_misfit(self, folder: Path, voice: str | Path | None, *, verify: bool) -> None:
+        """A voice where the model takes none, or none where it needs one."""
+        if self.profile.needs_voice and voice is None:
+            raise UsageError(
+                "a Base checkpoint speaks with a recorded voice, and none is given",
+                where=str(folder),
+                fix="Name one with --voice; `refprep build` makes it.",
+            )
+        if not self.profile.modes and (voice is not None or verify):
+            raise UsageError(
+                "the checkpoint has no recorded voice to speak with or to verify against",
+                where=str(folder),
+                fix="Leave out --voice and --verify, or use a Base checkpoint.",
+            )
+        if verify and voice is None:
+            raise UsageError(
+                "there is no recorded voice to verify against",
+                where="--verify",
+                fix="Name one with --voice, or leave it out.",
+            )
+
     def _open_voice(
-        self, folder: Path, model: Path, mode: CloneMode, *, force: bool, on_step: Callable[[str], None]
+        self,
+        folder: Path,
+        backend: Backend,
+        mode: CloneMode | None,
+        *,
+        force: bool,
+        on_step: Callable[[str], None],
     ) -> None:
         from refprep.guard.budget import reference_pace
         from refprep.voice import load_voice
         from refprep.voice.codes import voice_prompt
 
         self.voice = voice = load_voice(folder)
-        if mode is CloneMode.ICL and not force:
+        chosen = mode or self.profile.default_mode
+        is_gated = chosen in self.profile.modes and self.profile.coverage(chosen) is CoverageRule.GATE
+        if is_gated and not force:
             on_step("lint the reference")
             refuse_uncovered(folder, self._config)
-        self.prompt, entry = voice_prompt(voice, model, mode=mode, device=self.device, on_step=on_step)
+        self.prompt, entry = voice_prompt(voice, backend, mode=mode, device=self.device, on_step=on_step)
         reference = voice.read_reference()
         clips_s = sum(c.end_sample - c.start_sample for c in reference.clips) / reference.sample_rate_hz
         self.pace_per_s = reference_pace(voice.text, clips_s, voice.language)
         self._facts = {
             "folder": str(folder),
-            "mode": mode.value,
+            "mode": self.prompt.mode.value,
             "pcm_sha256": entry.key.audio_sha256,
             "code_key": entry.key.digest,
+            "codec": entry.key.codec,
+            "encoder_dtype": entry.key.encoder_dtype,
+            "preparation": entry.key.tail_policy,
             "reference_frames": self.prompt.num_frames,
         }
 
@@ -249,7 +265,8 @@ def refuse_uncovered(folder: Path, config: Config) -> None:
         raise UncoveredReferenceError(
             f"{faults[0].code} {faults[0].message}",
             where=str(folder),
-            fix="Correct the reference (`refprep lint` shows where), use --mode x-vector, or insist with --force.",
+            fix="Correct the reference (`refprep lint` shows where), use a --mode that does without its text (x-vector, clone), "
+            "or insist with --force.",
         )
 
 
@@ -260,7 +277,7 @@ def clone(
     *,
     language: str = "",
     seed: int = 0,
-    mode: CloneMode = CloneMode.ICL,
+    mode: CloneMode | None = None,
     options: CloneOptions | None = None,
     verify: bool = False,
     force: bool = False,
@@ -276,7 +293,7 @@ def clone(
         model: Checkpoint folder, or an id of `refprep models ls`.
         language: BCP 47; empty takes the voice's.
         seed: The same call with the same seed gives the same codes.
-        mode: In context, or by the speaker embedding alone.
+        mode: How the voice is given; None takes the backend's default.
         options: Sampling, attempts, margins; the checkpoint's sampling when None.
         verify: Score what was spoken.
         force: Speak although the reference's text does not cover its audio.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from refprep.models.load import model_folder, resolve_device
+from refprep.models.load import load_backend, resolve_device
 from refprep.models.store import ModelStore
 
 if TYPE_CHECKING:
@@ -49,15 +49,19 @@ def encode_voice(
     model: str | Path,
     *,
     device: str = "auto",
+    codec: str | Path | None = None,
+    loudness: str | None = None,
     cache: CodeCache | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> EncodedVoice:
-    """Encode a voice for a checkpoint, once: codes and speaker embedding, in float32, kept in the voice's folder.
+    """Encode a voice for a checkpoint, once: codes, and a speaker embedding where it takes one, in float32, kept in the voice's folder.
 
     Args:
         voice: Folder that `refprep build` wrote.
-        model: Folder of a Qwen3-TTS Base checkpoint, or its id in `refprep models ls`.
+        model: Folder of a Qwen3-TTS Base or MOSS-TTS checkpoint, or its id in `refprep models ls`.
         device: ``auto``, ``cpu`` or ``cuda``.
+        codec: Folder or id of MOSS-TTS's codec; None takes ``audio_tokenizer/`` below the model, then the one that was pulled.
+        loudness: ``as-is`` or ``published`` (MOSS-TTS), a part of the key; None is as it is.
         cache: This user's when None.
         on_step: Told what is being done.
 
@@ -71,7 +75,10 @@ def encode_voice(
         WeightsMissing: The checkpoint, or an encoder in it, is not here, and neither are codes that fit.
         MachineError: The disk or the device failed.
     """
-    return next(encode_voices([voice], model, device=device, cache=cache, on_step=on_step))
+    voices = encode_voices(
+        [voice], model, device=device, codec=codec, loudness=loudness, cache=cache, on_step=on_step
+    )
+    return next(voices)
 
 
 def encode_voices(
@@ -79,6 +86,8 @@ def encode_voices(
     model: str | Path,
     *,
     device: str = "auto",
+    codec: str | Path | None = None,
+    loudness: str | None = None,
     cache: CodeCache | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Iterator[EncodedVoice]:
@@ -90,13 +99,13 @@ def encode_voices(
     Raises:
         ManifestError, AudioDecodeError, IntegrityError, UsageError, WeightsMissing, MachineError: As ``encode_voice``.
     """
-    from refprep.backends.qwen3_encoder import Qwen3ReferenceEncoder
     from refprep.voice.code_files import store_codes
     from refprep.voice.codes import find_codes
     from refprep.voice.read import load_voice
 
     read = [load_voice(v) for v in voices]
-    encoder = Qwen3ReferenceEncoder(model_folder(model, ModelStore.default()), device=resolve_device(device))
+    backend = load_backend(model, ModelStore.default(), codec=codec, loudness=loudness)
+    encoder = backend.encoder(device=resolve_device(device))
     for one in read:
         started_s = time.perf_counter()
         on_step(str(one.folder))

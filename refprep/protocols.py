@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from refprep.errors import RefprepError
 from refprep.types import (
     Alignment,
+    BackendProfile,
     Clip,
+    CodeCacheEntry,
     CodeMatrix,
     EncoderFacts,
     Samples,
+    Sampling,
     Span,
     SpeechRequest,
     StopReason,
     StreamEnd,
     SynthesisResult,
+    SynthesisSettings,
     Transcript,
     Voiceprint,
 )
@@ -111,8 +117,8 @@ class SpeakerEncoder(Protocol):
 class SynthesisGuard(Protocol):
     """Watches one synthesis and may end it."""
 
-    def on_frame(self, frame: npt.NDArray[np.int32], eos_rank: int) -> StopReason | None:
-        """Take a frame of codes and how many ids were likelier than EOS; a reason stops the synthesis."""
+    def on_frame(self, frame: npt.NDArray[np.int32], eos_rank: int | None) -> StopReason | None:
+        """Take a frame of codes and how many ids were likelier than EOS, if that is known; a reason stops the synthesis."""
         ...
 
     def on_audio(self, samples: Samples) -> StopReason | None:
@@ -163,8 +169,22 @@ class Synthesizer(Protocol):
         ...
 
 
+class LoadedSynthesizer(Synthesizer, Protocol):
+    """A checkpoint that speaks, as a backend opens it."""
+
+    @property
+    def sampling(self) -> Sampling:
+        """The publisher's."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """How it is run, for records: ``model``, ``weights`` (random or as given), ``step_mode``, and what else counts."""
+        ...
+
+
 class ReferenceEncoder(Protocol):
-    """Turns a reference into what a talker takes: codes and a speaker embedding, in float32."""
+    """Turns a reference into what a talker takes: codes and, where it has one, a speaker embedding, in float32."""
 
     @property
     def name(self) -> str:
@@ -191,13 +211,60 @@ class ReferenceEncoder(Protocol):
         """
         ...
 
-    def embed(self, samples: Samples) -> npt.NDArray[np.float32]:
-        """Speaker embedding of a whole reference: (D,) float32, not normalised.
+    def embed(self, samples: Samples) -> npt.NDArray[np.float32] | None:
+        """Speaker embedding of a whole reference: (D,) float32, not normalised; None where there is no speaker encoder.
 
         Args:
             samples: (T,) float32 mono at 24 kHz.
 
         Raises:
             UsageError, MachineError: As ``encode`` does.
+        """
+        ...
+
+
+class VoiceEncoder(ReferenceEncoder, Protocol):
+    """A checkpoint's encoder, which also knows what it cannot do and which codes are its kind."""
+
+    def fault(self) -> RefprepError | None:
+        """Why it cannot encode: weights that are not there, or rounded ones; None where it can."""
+        ...
+
+    def fits(self, entry: CodeCacheEntry) -> bool:
+        """Whether the checkpoint's talker takes codes of this kind, whichever weights made them."""
+        ...
+
+
+class Backend(Protocol):
+    """A checkpoint of a kind that refprep runs; nothing is loaded until it is asked for."""
+
+    @property
+    def folder(self) -> Path:
+        """Of the checkpoint."""
+        ...
+
+    @property
+    def profile(self) -> BackendProfile:
+        """What it can do."""
+        ...
+
+    def encoder(self, *, device: str) -> VoiceEncoder:
+        """Of references, in float32.
+
+        Raises:
+            UsageError: The checkpoint takes no recorded voice.
+            WeightsMissing: There is no codec.
+            BackendError: Another codec than the one that is known.
+        """
+        ...
+
+    def synthesizer(self, settings: SynthesisSettings) -> LoadedSynthesizer:
+        """Load what speaks.
+
+        Raises:
+            UsageError: A setting that the backend does not have.
+            WeightsMissing: A file is not there.
+            BackendError: The files do not fit each other, or a package is missing.
+            DeviceError: The device is out of memory.
         """
         ...

@@ -26,7 +26,7 @@ from refprep.engine.json_config import read_json, typed
 from refprep.engine.loader import WeightFiles, open_weights
 from refprep.engine.speaker import SpeakerConfig, SpeakerEncoder, load_speaker_encoder
 from refprep.errors import UsageError, WeightsMissing
-from refprep.types import CodeMatrix, EncoderFacts, Samples
+from refprep.types import CodeCacheEntry, CodeMatrix, EncoderFacts, Samples
 from refprep.units import CODE_RATE_HZ, FRAME_RATE_HZ
 
 ENCODER_VERSION = 1
@@ -139,6 +139,10 @@ class Qwen3ReferenceEncoder:
             torch.from_numpy(samples.copy())
         ).numpy()
         return vector
+
+    def fits(self, entry: CodeCacheEntry) -> bool:
+        """See ``refprep.protocols.VoiceEncoder``."""
+        return entry.key.codec == self._codec_config.model_type and entry.embedding_size == self.talker_width
 
     def require(self) -> None:
         """Fail now rather than after the audio was read.

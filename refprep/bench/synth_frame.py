@@ -57,7 +57,8 @@ def measure_frames(plan: SynthPlan, work: Path, tell: Callable[[str], None]) -> 
     rows, not_run = choose_rows(plan, config)
     case = _case(config, frames)
     voice = case.requests[0].voice
-    vector = np.zeros(1, np.float32) if voice is None else voice.speaker_embedding
+    vector = None if voice is None else voice.speaker_embedding
+    vector = np.zeros(1, np.float32) if vector is None else vector
     save_file({"embedding": vector}, work / "inputs.safetensors")
     job = {
         "task": "synth",

@@ -13,6 +13,7 @@ from typing import NoReturn
 import typer
 
 from refprep.cli import (
+    audit,
     bench,
     bench_builds,
     bench_identity,
@@ -24,6 +25,7 @@ from refprep.cli import (
     cache,
     calibrate,
     clone,
+    compare,
     doctor,
     encode,
     explain,
@@ -72,6 +74,8 @@ app.command("verify")(verify.verify)
 app.command("encode")(encode.encode)
 app.command("clone")(clone.clone)
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
+app.command("audit")(audit.audit)
 app.command("export")(export.export)
 app.command("transcribe")(transcribe.transcribe)
 app.command("explain")(explain.explain)

@@ -129,16 +129,15 @@ def _cells(file: CachedFile) -> list[str]:
     if file.entry is None:
         return [file.path.stem[:12], "-", f"damaged: {file.fault}", "-", "-", "-", size, used]
     entry, key = file.entry, file.entry.key
-    encoder = (
-        f"{key.codec} {key.codec_weights_sha256[:8]}+{key.speaker_weights_sha256[:8]} {key.encoder_dtype}"
-    )
+    weights = "+".join(w[:8] for w in (key.codec_weights_sha256, key.speaker_weights_sha256) if w)
+    encoder = f"{key.codec} {weights} {key.encoder_dtype}"
     return [
         key.digest[:12],
         key.audio_sha256[:12],
         encoder,
         key.device,
         str(entry.num_frames),
-        str(entry.speaker_embedding.shape[0]),
+        "-" if entry.embedding_size is None else str(entry.embedding_size),
         size,
         used,
     ]
@@ -155,7 +154,7 @@ def _row(file: CachedFile) -> dict[str, Any]:
         "whole": entry is not None,
         "fault": file.fault,
         "frames": entry.num_frames if entry else None,
-        "embedding": int(entry.speaker_embedding.shape[0]) if entry else None,
+        "embedding": entry.embedding_size if entry else None,
         "created_by": entry.created_by if entry else None,
         "key": asdict(entry.key) if entry else None,
     }

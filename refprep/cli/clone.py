@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from refprep.cli.clone_options import clone_options, job_lines
 from refprep.cli.clone_output import speak_all, stream_out
 from refprep.cli.console import err, status
-from refprep.cli.options import DeviceOption, Format, FormatOption, QuietOption, settings
-
-if TYPE_CHECKING:
-    from refprep.api_clone import Cloner
-    from refprep.cloning.jobs import BatchLine
-    from refprep.cloning.record import CloneOptions
+from refprep.cli.options import (
+    CodecOption,
+    DeviceOption,
+    Format,
+    FormatOption,
+    LoudnessOption,
+    QuietOption,
+    settings,
+)
 
 
 class Mode(enum.StrEnum):
@@ -23,6 +27,9 @@ class Mode(enum.StrEnum):
 
     ICL = "icl"
     X_VECTOR = "x-vector"
+    CLONE = "clone"
+    CONTINUATION = "continuation"
+    BOTH = "both"
 
 
 class StepMode(enum.StrEnum):
@@ -68,33 +75,55 @@ def clone(
         typer.Option("--stream", help="Write audio as it is spoken: a growing WAV, or 16-bit PCM to -o -."),
     ] = False,
     mode: Annotated[
-        Mode,
-        typer.Option("--mode", help="With the reference in context, or by its speaker embedding alone."),
-    ] = Mode.ICL,
+        Mode | None,
+        typer.Option(
+            "--mode",
+            help="How the voice is given. Qwen3-TTS: icl, in context (when left out), or x-vector, by its embedding alone. "
+            "MOSS-TTS: clone, without the reference's words (when left out), continuation, going on from it, or both.",
+        ),
+    ] = None,
     language: Annotated[
         str,
         typer.Option(
-            "--language", help="Of the text (en, German, ...); the voice's when left out, auto for none."
+            "--language",
+            help="Of the text (en, German, ...); the voice's when left out, auto for none. A language is no accent, and "
+            "speaker similarity measures neither.",
         ),
     ] = "",
     speaker: Annotated[str | None, typer.Option("--speaker", help="Built-in speaker (CustomVoice).")] = None,
     instruct: Annotated[
         str | None,
-        typer.Option("--instruct", help="How to speak (CustomVoice 1.7B); who speaks (VoiceDesign)."),
+        typer.Option(
+            "--instruct",
+            help="How to speak (CustomVoice 1.7B, MOSS-TTS: an accent, say; nothing here measures whether it came); who speaks "
+            "(VoiceDesign).",
+        ),
+    ] = None,
+    tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--tokens", min=1, help="Wanted length in frames of 80 ms, a hint to MOSS-TTS; too few cut words."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same codes.")] = 0,
     greedy: Annotated[bool, typer.Option("--greedy", help="Take the likeliest code always.")] = False,
     temperature: Annotated[
-        float | None, typer.Option(help="Of codebook 0; the checkpoint's when left out.")
+        float | None,
+        typer.Option(help="Of codebook 0 (MOSS-TTS: of all codes); the checkpoint's when left out."),
     ] = None,
     top_k: Annotated[int | None, typer.Option(help="Likewise.")] = None,
     top_p: Annotated[float | None, typer.Option(help="Likewise.")] = None,
     repetition_penalty: Annotated[float | None, typer.Option(help="Likewise.")] = None,
     subtalker_temperature: Annotated[
-        float | None, typer.Option(help="Of codebooks 1 to 15, likewise.")
+        float | None, typer.Option(help="Of codebooks 1 to 15 (Qwen3-TTS), likewise.")
     ] = None,
     subtalker_top_k: Annotated[int | None, typer.Option(help="Likewise.")] = None,
     subtalker_top_p: Annotated[float | None, typer.Option(help="Likewise.")] = None,
+    text_temperature: Annotated[
+        float | None, typer.Option(help="Of the text channel, which says when to end (MOSS-TTS), likewise.")
+    ] = None,
+    text_top_k: Annotated[int | None, typer.Option(help="Likewise.")] = None,
+    text_top_p: Annotated[float | None, typer.Option(help="Likewise.")] = None,
     whole_text: Annotated[
         bool | None,
         typer.Option(
@@ -115,7 +144,7 @@ def clone(
         Quantize | None,
         typer.Option(
             "--quantize",
-            help="Layers of talker and code predictor in int8 (CPU, float32): more than twice as fast, not equal "
+            help="Qwen3-TTS: layers of talker and code predictor in int8 (CPU, float32): more than twice as fast, not equal "
             "to the bit; refused if it changes what the checkpoint says.",
         ),
     ] = None,
@@ -124,6 +153,16 @@ def clone(
         typer.Option(
             "--step-mode",
             help="How frames are run: graph on CUDA, eager on a CPU when left out; compiled takes minutes to make.",
+        ),
+    ] = None,
+    codec: CodecOption = None,
+    loudness: LoudnessOption = None,
+    decoder_precision: Annotated[
+        str | None,
+        typer.Option(
+            "--decoder-precision",
+            help="Of MOSS-TTS's codec decoder: float32 when left out, bfloat16, float16, int8 (needs torchao), plain-int8. What "
+            "encodes a reference is float32 always.",
         ),
     ] = None,
     verify: Annotated[
@@ -141,6 +180,7 @@ def clone(
 ) -> None:
     """Speak with a voice. Exit 1 when an output did not end by itself, or did not pass its verification."""
     from refprep.api_clone import Cloner
+    from refprep.cloning.record import CloneJob
     from refprep.engine.threads import settle_threads
     from refprep.errors import UsageError
     from refprep.text.language import language_code
@@ -168,11 +208,14 @@ def clone(
         cloner = Cloner(
             model,
             voice=voice,
-            mode=CloneMode(mode.value),
+            mode=None if mode is None else CloneMode(mode.value),
             device=config.models.device,
             dtype=dtype,
             force=force,
             verify=verify,
+            codec=codec,
+            loudness=None if loudness is None else loudness.value,
+            decoder_precision=decoder_precision,
             # The pieces of one text always come together: sharing their products, they still are the same every time.
             fast_batch=fast_batch or batch is None,
             quantize=None if quantize is None else quantize.value,
@@ -182,7 +225,9 @@ def clone(
         )
     if cloner.facts["weights"] == "random":
         err("refprep: note: the model's weights are random numbers: what it speaks is noise")
-    options = _options(
+    if verify and instruct:
+        err("refprep: note: the scores say whose voice it is and what it says; no score measures an accent")
+    options = clone_options(
         cloner,
         {
             "temperature": temperature,
@@ -192,15 +237,19 @@ def clone(
             "subtalker_temperature": subtalker_temperature,
             "subtalker_top_k": subtalker_top_k,
             "subtalker_top_p": subtalker_top_p,
-        }
-        | ({"do_sample": False, "subtalker_do_sample": False} if greedy else {}),
+            "text_temperature": text_temperature,
+            "text_top_k": text_top_k,
+            "text_top_p": text_top_p,
+        },
+        greedy=greedy,
         attempts=attempts,
         best_of=best_of,
         margin=margin,
         whole_text=whole_text,
     )
     spoken_in = language_code(language) or cloner.language
-    lines = _lines(text, text_file, batch, output, spoken_in, seed, speaker, instruct)
+    job = CloneJob("", spoken_in, seed, speaker, instruct, tokens)
+    lines = job_lines(job, text=text, text_file=text_file, batch=batch, output=output)
     if stream:
         passed = stream_out(cloner, lines[0], options, format)
     else:
@@ -208,53 +257,3 @@ def clone(
         passed = speak_all(cloner, lines, folder, options, format, quiet=quiet)
     if not passed:
         raise typer.Exit(1)
-
-
-def _options(cloner: Cloner, given: dict[str, Any], **rest: Any) -> CloneOptions:  # noqa: ANN401  # options of several types
-    import dataclasses
-
-    from refprep.cloning.record import CloneOptions
-    from refprep.errors import UsageError
-
-    try:
-        sampling = dataclasses.replace(cloner.sampling, **{k: v for k, v in given.items() if v is not None})
-    except ValueError as error:
-        raise UsageError(str(error), where="sampling", fix="See `refprep clone --help`.") from error
-    return CloneOptions(sampling=sampling, **rest)
-
-
-def _lines(
-    text: str | None,
-    text_file: Path | None,
-    batch: Path | None,
-    output: Path,
-    language: str,
-    seed: int,
-    speaker: str | None,
-    instruct: str | None,
-) -> list[BatchLine]:
-    import dataclasses
-
-    from refprep.cloning.jobs import BatchLine, read_jobs
-    from refprep.cloning.record import CloneJob
-    from refprep.errors import TextInputError
-
-    if batch is not None:
-        return [
-            dataclasses.replace(
-                line,
-                job=dataclasses.replace(
-                    line.job, speaker=line.job.speaker or speaker, instruct=line.job.instruct or instruct
-                ),
-            )
-            for line in read_jobs(batch, language=language, seed=seed)
-        ]
-    if text_file is not None:
-        try:
-            text = text_file.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise TextInputError(
-                f"it cannot be read: {error}", where=str(text_file), fix="Name a UTF-8 text file."
-            ) from error
-    job = CloneJob(text or "", language, seed, speaker, instruct, name=str(text_file or ""))
-    return [BatchLine(job, output)]

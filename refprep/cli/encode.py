@@ -1,4 +1,4 @@
-"""`refprep encode`: codes and speaker embedding of voices, made once and kept in their folders."""
+"""`refprep encode`: codes of voices, and their speaker embeddings, made once and kept in their folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ import typer
 
 from refprep.cli.console import out, status
 from refprep.cli.lint_output import printable
-from refprep.cli.options import DeviceOption, Format, FormatOption, QuietOption, settings
+from refprep.cli.options import (
+    CodecOption,
+    DeviceOption,
+    Format,
+    FormatOption,
+    LoudnessOption,
+    QuietOption,
+    settings,
+)
 
 if TYPE_CHECKING:
     from refprep.api_encode import EncodedVoice
@@ -27,23 +35,32 @@ def encode(
         typer.Option(
             "--model",
             metavar="MODEL",
-            help="Qwen3-TTS Base checkpoint: an id of `refprep models ls`, or a folder.",
+            help="Qwen3-TTS Base or MOSS-TTS checkpoint: an id of `refprep models ls`, or a folder.",
         ),
     ],
+    codec: CodecOption = None,
+    loudness: LoudnessOption = None,
     device: DeviceOption = None,
     format: FormatOption = Format.TEXT,  # noqa: A002  # the option's name
     quiet: QuietOption = False,
 ) -> None:
     """Encode voices for a checkpoint, in float32: codes and speaker embedding go into VOICE/codes and the cache.
 
-    Exit 1 when a rule finds an error in the codes (RP5xx); those are not kept.
+    Codes of Qwen3-TTS and MOSS-TTS lie side by side, each under the key of its codec; MOSS-TTS takes no embedding. Exit 1 when a rule finds an error in the codes (RP5xx); those are not kept.
     """
     from refprep.api_encode import encode_voices
 
     device = settings(device=device).models.device
     done: list[EncodedVoice] = []
     with status(quiet=quiet) as on_step:
-        for voice in encode_voices(voices, model, device=device, on_step=on_step):
+        for voice in encode_voices(
+            voices,
+            model,
+            device=device,
+            codec=codec,
+            loudness=None if loudness is None else loudness.value,
+            on_step=on_step,
+        ):
             done.append(voice)
             if format is Format.TEXT:
                 _print_text(voice, quiet=quiet)
@@ -68,12 +85,9 @@ def _print_text(voice: EncodedVoice, *, quiet: bool) -> None:
     where = {"voice": "they were there", "cache": "from the cache", "encoded": "encoded"}[voice.origin.value]
     kept = f"codes/{voice.path.name}" if voice.path else "nothing was kept"
     shape = f"{voice.entry.num_frames} frames of {voice.entry.codes.shape[1]} codes"
-    out(
-        printable(
-            f"{voice.folder}: {shape}, embedding of {voice.entry.speaker_embedding.shape[0]}, "
-            f"{where} in {voice.wall_s:.2f} s: {kept}"
-        )
-    )
+    if voice.entry.embedding_size is not None:
+        shape += f", embedding of {voice.entry.embedding_size}"
+    out(printable(f"{voice.folder}: {shape}, {where} in {voice.wall_s:.2f} s: {kept}"))
 
 
 def _row(voice: EncodedVoice) -> dict[str, Any]:
@@ -90,7 +104,7 @@ def _row(voice: EncodedVoice) -> dict[str, Any]:
         "digest": entry.key.digest,
         "frames": entry.num_frames,
         "codebooks": int(entry.codes.shape[1]),
-        "embedding": int(entry.speaker_embedding.shape[0]),
+        "embedding": entry.embedding_size,
         "num_samples": entry.num_samples,
         "wall_s": round(voice.wall_s, 4),
         "created_by": entry.created_by,

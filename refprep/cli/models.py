@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from refprep.models.store import ModelStore, Problem, Status
 
 SCHEMA_VERSION = 1
+_SHARD_BYTES = 5_000_000_000
 
 app = typer.Typer(help="Show, get and verify models and sample speech.", no_args_is_help=True)
 
@@ -106,11 +107,13 @@ def path(model_id: Annotated[str, typer.Argument(metavar="ID", help="A model tha
 
 
 class RandomKind(enum.StrEnum):
-    """What a random checkpoint takes its voice from."""
+    """What a random checkpoint is: a kind of Qwen3-TTS by what it takes its voice from, or of MOSS-TTS."""
 
     BASE = "base"
     CUSTOM_VOICE = "custom_voice"
     VOICE_DESIGN = "voice_design"
+    MOSS_DELAY = "moss-delay"
+    MOSS_LOCAL = "moss-local"
 
 
 class RandomSize(enum.StrEnum):
@@ -132,22 +135,58 @@ def random_checkpoint(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A new folder, or an earlier one of this command.")
     ],
-    kind: Annotated[RandomKind, typer.Option(help="What the checkpoint follows.")] = RandomKind.BASE,
-    size: Annotated[RandomSize, typer.Option(help="Published size that it stands for.")] = RandomSize.SMALL,
+    kind: Annotated[
+        RandomKind,
+        typer.Option(
+            help="What the checkpoint follows; moss-delay comes with its codec in audio_tokenizer/, moss-local without one, "
+            "since its codec (v2) is not run here."
+        ),
+    ] = RandomKind.BASE,
+    size: Annotated[
+        RandomSize | None,
+        typer.Option(help="Published size that it stands for (Qwen3-TTS); 0.6b when left out."),
+    ] = None,
     shapes: Annotated[
         RandomShapes,
         typer.Option(help="tiny: a few megabytes, for tests; real: every tensor as large as published."),
     ] = RandomShapes.TINY,
     seed: Annotated[int, typer.Option(help="Another number is other weights.")] = 0,
 ) -> None:
-    """Write a Qwen3-TTS checkpoint of RANDOM weights, for tests and speed measurements: it speaks noise."""
-    from refprep.engine.random_checkpoint import REAL, TINY, write_random_checkpoint
+    """Write a Qwen3-TTS or MOSS-TTS checkpoint of RANDOM weights, for tests and speed measurements: it speaks noise."""
+    if kind in (RandomKind.MOSS_DELAY, RandomKind.MOSS_LOCAL):
+        if size is not None:
+            raise UsageError("sizes are those of Qwen3-TTS", where="--size", fix="Leave it out.")
+        _write_random_moss(folder, kind, is_real=shapes is RandomShapes.REAL, seed=seed)
+        what = f"{shapes} {kind}"
+    else:
+        from refprep.engine.random_checkpoint import REAL, TINY, write_random_checkpoint
 
-    names = {RandomSize.SMALL: "0b6", RandomSize.LARGE: "1b7"}
-    presets = {RandomShapes.TINY: TINY, RandomShapes.REAL: REAL}
-    write_random_checkpoint(folder, kind.value, names[size], shapes=presets[shapes], seed=seed)
+        size = size or RandomSize.SMALL
+        names = {RandomSize.SMALL: "0b6", RandomSize.LARGE: "1b7"}
+        presets = {RandomShapes.TINY: TINY, RandomShapes.REAL: REAL}
+        write_random_checkpoint(folder, kind.value, names[size], shapes=presets[shapes], seed=seed)
+        what = f"{shapes} {kind} {size}"
     total = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
-    out(f"{folder}: random weights, {shapes} {kind} {size}, {total / 1e6:.0f} MB; they speak noise")
+    out(f"{folder}: random weights, {what}, {total / 1e6:.0f} MB; they speak noise")
+
+
+def _write_random_moss(folder: Path, kind: RandomKind, *, is_real: bool, seed: int) -> None:
+    """A generator, and below it the codec that is a repository of its own upstream."""
+    from refprep.backends.moss_tts import CODEC_FOLDER
+    from refprep.moss import random_codec, random_shapes
+    from refprep.moss.random_generator import write_random_generator
+
+    name = {RandomKind.MOSS_DELAY: "delay", RandomKind.MOSS_LOCAL: "local-1.5"}[kind]
+    write_random_generator(
+        folder,
+        name,
+        shapes=random_shapes.REAL if is_real else random_shapes.TINY,
+        seed=seed,
+        max_shard_bytes=_SHARD_BYTES if is_real else None,
+    )
+    if kind is RandomKind.MOSS_DELAY:
+        shapes = random_codec.REAL if is_real else random_codec.TINY
+        random_codec.write_random_codec(folder / CODEC_FOLDER, shapes=shapes, seed=seed)
 
 
 def _store(*, offline: bool = False) -> ModelStore:

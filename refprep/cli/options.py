@@ -22,6 +22,13 @@ class Format(enum.StrEnum):
     JSONL = "jsonl"
 
 
+class LoudnessChoice(enum.StrEnum):
+    """``refprep.backends.moss_tts.LOUDNESS`` once more: importing that would load torch for every `--help`."""
+
+    AS_IS = "as-is"
+    PUBLISHED = "published"
+
+
 FormatOption = Annotated[Format, typer.Option("--format", help="How the report is printed.")]
 LanguageOption = Annotated[
     str,
@@ -45,6 +52,22 @@ CalibrationOption = Annotated[
     typer.Option("--calibration", metavar="FILE", help="What `refprep calibrate` measured of an encoder."),
 ]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="auto, cpu or cuda.")]
+CodecOption = Annotated[
+    str | None,
+    typer.Option(
+        "--codec",
+        metavar="DIR",
+        help="Codec of a MOSS-TTS model: a folder or an id; audio_tokenizer/ in the model, or the pulled one, when left out.",
+    ),
+]
+LoudnessOption = Annotated[
+    LoudnessChoice | None,
+    typer.Option(
+        "--loudness",
+        help="Level of a reference for MOSS-TTS: as-is (when left out: what was proven is what is encoded), or the published "
+        "gain toward -20 dBFS, 3 dB at most. Part of the key of the codes.",
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")]
 
 

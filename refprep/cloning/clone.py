@@ -11,7 +11,7 @@ import numpy as np
 from refprep.cloning.join import join_pieces
 from refprep.cloning.pieces import split_pieces
 from refprep.cloning.record import Attempt, CloneJob, CloneOptions, Spoken, SpokenPiece, Streamed
-from refprep.errors import TextInputError
+from refprep.errors import TextInputError, UsageError
 from refprep.guard.budget import FrameBudget, frame_budget
 from refprep.guard.runaway import RunawayGuard
 from refprep.protocols import Synthesizer
@@ -213,6 +213,12 @@ def _plan(job: CloneJob, pace_per_s: float | None, options: CloneOptions) -> lis
         raise TextInputError(
             "it holds no words", where=job.name or "the text to speak", fix="Give at least one word."
         )
+    if job.tokens is not None and len(texts) > 1:
+        raise UsageError(
+            f"a wanted length for a text that is spoken in {len(texts)} pieces",
+            where=job.name or "--tokens",
+            fix="Leave it out, or give it for a text of one piece.",
+        )
     return [
         _Piece(
             job, text, frame_budget(text, job.language, pace_per_s=pace_per_s, margin=options.margin), number
@@ -233,6 +239,7 @@ def _request(piece: _Piece, voice: VoicePrompt | None, options: CloneOptions) ->
         sampling=options.sampling,
         seed=seed_of(job.seed, piece=piece.number, attempt=len(piece.attempts)),
         max_frames=piece.budget.max_frames,
+        tokens=job.tokens,
     )
 
 

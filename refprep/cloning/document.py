@@ -38,6 +38,7 @@ def spoken_document(
         "seed": job.seed,
         "speaker": job.speaker,
         "instruct": job.instruct,
+        **({} if job.tokens is None else {"tokens": job.tokens}),
         "sample_rate_hz": spoken.sample_rate_hz,
         "num_samples": spoken.num_samples,
         "duration_s": round(spoken.duration_s, 3),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from refprep.guard.budget import FrameBudget
 from refprep.guard.runaway import RunawaySigns
 from refprep.scoring.output import ScoredOutput
-from refprep.types import Samples, SamplingParams, StopReason, StreamEnd, SynthesisResult
+from refprep.types import Samples, Sampling, SamplingParams, StopReason, StreamEnd, SynthesisResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class CloneJob:
         language: BCP 47 or an English name; empty leaves it to the model.
         seed: Of the first attempt at the first piece.
         speaker: A built-in speaker (CustomVoice).
-        instruct: How to speak (CustomVoice 1.7B) or who speaks (VoiceDesign).
+        instruct: How to speak (CustomVoice 1.7B, MOSS-TTS) or who speaks (VoiceDesign).
+        tokens: Wanted length in frames (MOSS-TTS), of a text that is one piece.
         name: Of the job in messages; the file's, say.
     """
 
@@ -28,6 +29,7 @@ class CloneJob:
     seed: int = 0
     speaker: str | None = None
     instruct: str | None = None
+    tokens: int | None = None
     name: str = ""
 
 
@@ -36,7 +38,7 @@ class CloneOptions:
     """How a job is spoken.
 
     Attributes:
-        sampling: How codes are chosen.
+        sampling: How codes are chosen, by the kind of backend.
         attempts: At most this many for each piece, each with another seed.
         best_of: Attempts that are always made; the best is taken.
         margin: Of the frame budget, times the expected duration.
@@ -45,7 +47,7 @@ class CloneOptions:
         whole_text: Whether the text stands before the first frame; None leaves it to the model.
     """
 
-    sampling: SamplingParams = field(default_factory=SamplingParams)
+    sampling: Sampling = field(default_factory=SamplingParams)
     attempts: int = 3
     best_of: int = 1
     margin: float = 2.0

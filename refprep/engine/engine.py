@@ -303,7 +303,7 @@ class Engine:
     def _set_sampling(self) -> None:
         rows = [_IDLE] * self.max_batch
         for slot, ticket in self.scheduler.running.items():
-            rows[slot] = self._running[ticket].request.sampling
+            rows[slot] = self._running[ticket].sampling
         self._slots.set_sampling(rows, self._talker.config)
 
     def _reserve(self, admitted: Sequence[Running]) -> None:
@@ -324,7 +324,7 @@ class Engine:
         assert running.slot is not None
         request, slots = running.request, self._slots
         prompt = embed_prompt(running.plan, self._talker, self.prefixes)
-        slots.occupy(running.slot, prompt, request.sampling, seed=request.seed, frames=request.max_frames)
+        slots.occupy(running.slot, prompt, running.sampling, seed=request.seed, frames=request.max_frames)
         row = slots.rows(slice(running.slot, running.slot + 1))
         hidden = read_prompt(
             self._talker, row.cache, prompt, slots.rotary, self.prefixes, buckets=self._buckets

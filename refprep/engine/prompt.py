@@ -39,7 +39,7 @@ from refprep.engine.prefix_cache import Prefix, PrefixCache
 from refprep.engine.talker import Talker
 from refprep.engine.tokenizer import TextTokenizer
 from refprep.errors import UsageError
-from refprep.types import CloneMode, SpeechRequest, VoicePrompt
+from refprep.types import CloneMode, SamplingParams, SpeechRequest, VoicePrompt
 
 AUTO = "auto"
 
@@ -242,11 +242,33 @@ def check_request(request: SpeechRequest, config: CheckpointConfig) -> None:
             f"the language {request.language!r} is not supported",
             f"Choose of auto, {', '.join(config.languages)}.",
         )
+    if not isinstance(request.sampling, SamplingParams):
+        raise _misfit(
+            "this sampling is that of MOSS-TTS", "Use SamplingParams, or leave it to the checkpoint."
+        )
+    if request.tokens is not None:
+        raise _misfit("Qwen3-TTS takes no wanted length", "Leave the number of tokens out.")
     if voice is not None:
-        _check_voice(voice, config.talker_config)
+        _check_voice(voice, config)
 
 
-def _check_voice(voice: VoicePrompt, config: TalkerConfig) -> None:
+def _check_voice(voice: VoicePrompt, checkpoint: CheckpointConfig) -> None:
+    config = checkpoint.talker_config
+    if voice.mode not in (CloneMode.ICL, CloneMode.X_VECTOR) or voice.speaker_embedding is None:
+        raise _misfit(
+            f"the mode {voice.mode} is one of MOSS-TTS", f"Use {CloneMode.ICL} or {CloneMode.X_VECTOR}."
+        )
+    if voice.key is not None and voice.key.encoder_dtype != "float32":
+        raise _misfit(
+            f"RP501 quantized-reference-encoder: the codes were made by an encoder in {voice.key.encoder_dtype}, "
+            "which is another voice",
+            "Encode the voice in float32: `refprep encode VOICE --model M`.",
+        )
+    if voice.key is not None and voice.key.codec != checkpoint.tokenizer_type:
+        raise _misfit(
+            f"the codes are of the codec {voice.key.codec}, this model's is {checkpoint.tokenizer_type}",
+            "Encode the voice with this checkpoint: `refprep encode VOICE --model M`.",
+        )
     width = voice.speaker_embedding.shape
     if width != (config.hidden_size,):
         raise _misfit(
@@ -255,6 +277,13 @@ def _check_voice(voice: VoicePrompt, config: TalkerConfig) -> None:
         )
     if voice.codes is None or voice.mode is CloneMode.X_VECTOR:
         return
+    given: object = voice.codes  # whatever its type says
+    if not isinstance(given, np.ndarray) or not np.issubdtype(given.dtype, np.integer):
+        kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
+        raise _misfit(
+            f"the reference codes are {kind}, not integers: a prompt takes codes, it reads no audio",
+            "Encode the voice with this checkpoint: `refprep encode VOICE --model M`.",
+        )
     groups, codebook = config.num_code_groups, config.code_predictor_config.vocab_size
     shape = voice.codes.shape
     if len(shape) != 2 or shape[1] != groups or shape[0] == 0:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refprep.engine.prompt import PromptPlan
-from refprep.types import GeneratedCodes, SpeechRequest, StopReason
+from refprep.types import GeneratedCodes, SamplingParams, SpeechRequest, StopReason
 
 Frame = npt.NDArray[np.int32]
 """(16,) int32, codebook 0 first."""
@@ -47,6 +47,12 @@ class Running:
     stop: StopReason | None = None
     first_frame_s: float | None = None
     wall_s: float = 0.0
+
+    @property
+    def sampling(self) -> SamplingParams:
+        """Of the request; another kind was refused."""
+        assert isinstance(self.request.sampling, SamplingParams)
+        return self.request.sampling
 
     def add(self, frame: Frame, eos_rank: int) -> StopReason | None:
         """Take a frame; a reason of the watch ends the request with it."""

@@ -11,10 +11,11 @@ passes, too; the audio of the same codes is then within one step of 16-bit PCM o
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ from refprep.engine.speech_stream import Clock, Guard, SpeechStream
 from refprep.engine.steps import StepMode
 from refprep.engine.voice_states import VOICES_NBYTES
 from refprep.errors import UsageError
-from refprep.types import Samples, SpeechRequest, StreamEnd, SynthesisResult, freeze
+from refprep.types import Samples, SamplingParams, SpeechRequest, StreamEnd, SynthesisResult, freeze
 
 INT8 = "int8"
 
@@ -78,6 +79,21 @@ class SpeechEngine:
     def captures(self) -> int:
         """CUDA graphs captured so far; a measurement checks that it stays."""
         return self._engine.captures
+
+    @property
+    def sampling(self) -> SamplingParams:
+        """The checkpoint's own."""
+        return self.checkpoint.sampling
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """How it is run, for records."""
+        return {
+            "model": self.name,
+            "weights": "random" if self.checkpoint.has_random_weights else "as given",
+            "quantization": None if self.int8 is None else dataclasses.asdict(self.int8),
+            "step_mode": self.mode.value,
+        }
 
     @property
     def mode(self) -> StepMode:

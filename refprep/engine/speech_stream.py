@@ -27,7 +27,7 @@ Clock = Callable[[], float]
 class Guard(Protocol):
     """Watches one request; see ``refprep.guard``."""
 
-    def on_frame(self, frame: Frame, eos_rank: int) -> StopReason | None:
+    def on_frame(self, frame: Frame, eos_rank: int | None) -> StopReason | None:
         """Take a frame; a reason stops the request."""
         ...
 
@@ -101,8 +101,8 @@ class SpeechStream:
             self.num_samples, CODE_RATE_HZ, self.request.text, self.generated, self.first_audio_s, self.wall_s
         )
 
-    def watch(self, frame: Frame, eos_rank: int) -> StopReason | None:
-        """Take a frame from the talker, and answer for the guard.
+    def watch(self, frame: Frame, eos_rank: int | None) -> StopReason | None:
+        """Take a frame from the talker, and answer for the guard; a talker without an EOS among its codes has no rank.
 
         What the guard hears is decoded after the frame: its word about the audio comes with the next one.
         """

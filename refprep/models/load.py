@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from refprep.config import ModelConfig
 from refprep.errors import DeviceError, UsageError, WeightsMissing
@@ -15,6 +16,10 @@ from refprep.models.vad import SileroVad
 from refprep.models.whisper import FasterWhisper
 from refprep.protocols import SpeakerEncoder
 from refprep.types import Alignment, Clip, Span, Transcript
+
+if TYPE_CHECKING:
+    from refprep.backends.moss_tts import MossBackend
+    from refprep.backends.qwen3_tts import Qwen3Backend
 
 # Best first; the first one that is present is used, so that a machine without the hub works with what wheels carry.
 _ASR_ON_CUDA = ("whisper-large-v3-turbo", "whisper-small", "whisper-base", "whisper-tiny.en")
@@ -164,6 +169,38 @@ def model_folder(model: str | Path, store: ModelStore) -> Path:
             fix=f"Use one of {speaking}, or a folder.",
         )
     return store.path(name)
+
+
+def load_backend(
+    model: str | Path,
+    store: ModelStore,
+    *,
+    codec: str | Path | None = None,
+    loudness: str | None = None,
+) -> Qwen3Backend | MossBackend:
+    """The backend of a checkpoint that speaks; no weights are read.
+
+    Args:
+        model: As ``model_folder`` takes it.
+        store: Where models of the catalog are.
+        codec: Folder, or id in the catalog, of MOSS-TTS's codec; None takes the one below the model, then the one that was
+            pulled.
+        loudness: What happens to the level of a reference (MOSS-TTS).
+
+    Raises:
+        UsageError, WeightsMissing: As ``model_folder``, or an option that the model does not have.
+        BackendError: A model that no backend runs.
+    """
+    from refprep.backends.moss_tts import CODEC_FOLDER
+    from refprep.backends.open import open_backend
+    from refprep.moss.codec import CODEC_NAME
+
+    folder = model_folder(model, store)
+    backend = open_backend(folder, codec=None if codec is None else store.path(str(codec)), loudness=loudness)
+    is_elsewhere = backend.profile.codec == CODEC_NAME and not (folder / CODEC_FOLDER).is_dir()
+    if codec is None and is_elsewhere and store.status(CODEC_NAME).state == "present":
+        return open_backend(folder, codec=store.path(CODEC_NAME), loudness=loudness)
+    return backend
 
 
 def model_fingerprints(

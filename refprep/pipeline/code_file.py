@@ -1,7 +1,7 @@
 """CodeCacheEntry <-> the bytes of its file: safetensors with one string of metadata, nothing pickled.
 
     codes               (frames, codebooks) int32
-    speaker_embedding   (D,) float32
+    speaker_embedding   (D,) float32; not there where the key names no speaker encoder
     __metadata__        {"refprep": JSON: layout_version, key, num_samples, created_by, content_sha256}
 
 ``content_sha256`` is over everything else, so that a changed byte is found wherever it is. One string keeps the bytes the
@@ -29,6 +29,7 @@ MAX_BYTES = 64 << 20  # an hour of codes is 3 MB
 
 _LABEL = "refprep"
 _TENSORS = {"codes": np.dtype("<i4"), "speaker_embedding": np.dtype("<f4")}
+_CODES_ALONE = {"codes": _TENSORS["codes"]}
 _FIX = "Encode the voice again: `refprep encode VOICE --model M`; nothing was taken from this file."
 
 
@@ -85,7 +86,7 @@ def unpack_entry(data: bytes, *, where: Path) -> CodeCacheEntry:
         raise _damaged(where, f"it is no whole entry ({type(error).__name__})") from error
     if not isinstance(head, dict) or head.get("layout_version") != LAYOUT_VERSION:
         raise _damaged(where, "it has another layout than this refprep reads")
-    if {name: array.dtype for name, array in arrays.items()} != _TENSORS:
+    if {name: array.dtype for name, array in arrays.items()} not in (_TENSORS, _CODES_ALONE):
         raise _damaged(
             where, f"it holds {', '.join(sorted(arrays)) or 'nothing'} instead of codes and embedding"
         )
@@ -96,7 +97,7 @@ def unpack_entry(data: bytes, *, where: Path) -> CodeCacheEntry:
         return CodeCacheEntry(
             key=_key(head["key"]),
             codes=arrays["codes"],
-            speaker_embedding=arrays["speaker_embedding"],
+            speaker_embedding=arrays.get("speaker_embedding"),
             num_samples=int(head["num_samples"]),
             created_by=str(head["created_by"]),
         )
@@ -105,10 +106,10 @@ def unpack_entry(data: bytes, *, where: Path) -> CodeCacheEntry:
 
 
 def _arrays(entry: CodeCacheEntry) -> dict[str, np.ndarray[Any, Any]]:
-    return {
-        "codes": entry.codes.astype("<i4", copy=False),
-        "speaker_embedding": entry.speaker_embedding.astype("<f4", copy=False),
-    }
+    arrays: dict[str, np.ndarray[Any, Any]] = {"codes": entry.codes.astype("<i4", copy=False)}
+    if entry.speaker_embedding is not None:
+        arrays["speaker_embedding"] = entry.speaker_embedding.astype("<f4", copy=False)
+    return arrays
 
 
 def _content_sha256(head: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> str:

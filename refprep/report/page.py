@@ -47,15 +47,15 @@ def environment() -> Environment:
     return made
 
 
-def page_assets(styles: tuple[str, ...], script: str) -> Assets:
+def page_assets(styles: tuple[str, ...], script: str = "") -> Assets:
     """Read our own files for a page.
 
     Args:
         styles: Names of style sheets within this package, joined in this order.
-        script: Name of a script within it.
+        script: Name of a script within it; a page without one names none.
     """
     style_text = "".join(_read(name) for name in styles)
-    script_text = _read(script)
+    script_text = _read(script) if script else ""
     # Our own files, not a user's text: they must reach the page unescaped to match their hashes.
     return Assets(Markup(style_text), Markup(script_text), _policy(style_text, script_text))
 

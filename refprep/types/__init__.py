@@ -6,6 +6,16 @@ the generated ``==`` would raise on an array. Integers are stored, seconds deriv
 
 from refprep.types.arrays import Matrix, Samples, Vector, freeze
 from refprep.types.audio import AudioSource, Clip, Downmix, SampleFormat
+from refprep.types.backend import (
+    BACKEND_MODES,
+    MOSS_TTS,
+    QWEN3_TTS,
+    BackendProfile,
+    CoverageRule,
+    ModeProfile,
+    SynthesisSettings,
+    TextNeed,
+)
 from refprep.types.codes import CacheKey, CodeCacheEntry, CodeMatrix, CodesCase, DamagedCodes, EncoderFacts
 from refprep.types.consent import ConsentCase
 from refprep.types.identity import Admission, ClipVoices, Identity, IdentityCase, Voiceprint
@@ -25,6 +35,8 @@ from refprep.types.synthesis import (
     GREEDY,
     CloneMode,
     GeneratedCodes,
+    MossSampling,
+    Sampling,
     SamplingParams,
     SpeechRequest,
     StopReason,
@@ -46,10 +58,14 @@ from refprep.types.text import (
 )
 
 __all__ = [
+    "BACKEND_MODES",
     "GREEDY",
+    "MOSS_TTS",
+    "QWEN3_TTS",
     "Admission",
     "Alignment",
     "AudioSource",
+    "BackendProfile",
     "CacheKey",
     "Clip",
     "ClipEdge",
@@ -61,6 +77,7 @@ __all__ = [
     "CodesCase",
     "ConsentCase",
     "Coverage",
+    "CoverageRule",
     "DamagedCodes",
     "Downmix",
     "EncoderFacts",
@@ -73,6 +90,8 @@ __all__ = [
     "LanguageCase",
     "LeakedWords",
     "Matrix",
+    "ModeProfile",
+    "MossSampling",
     "Origin",
     "OutputEdge",
     "OutputScore",
@@ -81,6 +100,7 @@ __all__ = [
     "Reference",
     "SampleFormat",
     "Samples",
+    "Sampling",
     "SamplingParams",
     "SnrMethod",
     "Span",
@@ -88,8 +108,10 @@ __all__ = [
     "StopReason",
     "StreamEnd",
     "SynthesisResult",
+    "SynthesisSettings",
     "TextCheck",
     "TextFault",
+    "TextNeed",
     "TextScore",
     "Transcript",
     "Vector",

@@ -87,30 +87,40 @@ class CodeCacheEntry:
     Attributes:
         key: What it was made of.
         codes: (frames, codebooks) int32, read-only, codebook 0 first.
-        speaker_embedding: (D,) float32, read-only, not normalised; D is the talker's hidden size.
+        speaker_embedding: (D,) float32, read-only, not normalised; D is the talker's hidden size. None where the key names no
+            speaker encoder.
         num_samples: Of the reference at 24 kHz.
         created_by: Name and version of the program.
     """
 
     key: CacheKey
     codes: CodeMatrix
-    speaker_embedding: npt.NDArray[np.float32]
+    speaker_embedding: npt.NDArray[np.float32] | None
     num_samples: int
     created_by: str
 
     def __post_init__(self) -> None:
-        if self.codes.ndim != 2 or self.speaker_embedding.ndim != 1:
+        vector = self.speaker_embedding
+        if self.codes.ndim != 2 or (vector is not None and vector.ndim != 1):
             raise ValueError("codes are (frames, codebooks), an embedding is (D,)")
+        if (vector is None) != (not self.key.speaker_weights_sha256):
+            raise ValueError("an embedding and the weights of a speaker encoder come together")
         codes = np.ascontiguousarray(self.codes, dtype=np.int32)
         codes = codes.view() if codes is self.codes else codes
         codes.flags.writeable = False
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "speaker_embedding", freeze(self.speaker_embedding))
+        if vector is not None:
+            object.__setattr__(self, "speaker_embedding", freeze(vector))
 
     @property
     def num_frames(self) -> int:
         """Frames of 80 ms."""
         return int(self.codes.shape[0])
+
+    @property
+    def embedding_size(self) -> int | None:
+        """Length of the embedding; None without one."""
+        return None if self.speaker_embedding is None else int(self.speaker_embedding.shape[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from refprep.backends.qwen3_encoder import Qwen3ReferenceEncoder
-from refprep.errors import BackendError, IntegrityError, MachineError
+from refprep.backends.open import open_backend
+from refprep.errors import BackendError, IntegrityError, MachineError, UsageError
 from refprep.linter.rule import Finding, Severity
 from refprep.pipeline.code_cache import CodeCache
 from refprep.pipeline.decode import decode_file
 from refprep.pipeline.encode import codes_case, encode_reference, reference_key
-from refprep.types import CacheKey, Clip, CloneMode, CodeCacheEntry, VoicePrompt
+from refprep.protocols import Backend, VoiceEncoder
+from refprep.types import CacheKey, Clip, CloneMode, CodeCacheEntry, TextNeed, VoicePrompt
 from refprep.voice.code_files import judge_codes, read_codes, store_codes
 from refprep.voice.names import AUDIO_NAME, CODES_NAME, VOICE_NAME
 from refprep.voice.read import Voice
@@ -53,9 +54,9 @@ class FoundCodes:
 
 def voice_prompt(
     voice: Voice,
-    model_folder: Path,
+    model: Path | Backend,
     *,
-    mode: CloneMode = CloneMode.ICL,
+    mode: CloneMode | None = None,
     device: str = "cpu",
     cache: CodeCache | None = None,
     on_step: Callable[[str], None] = lambda _: None,
@@ -67,8 +68,8 @@ def voice_prompt(
 
     Args:
         voice: As read from its folder.
-        model_folder: Of a Base checkpoint.
-        mode: In context, or by its embedding alone.
+        model: Of a checkpoint that takes a recorded voice: its folder, or its backend.
+        mode: How the voice is given; None takes the backend's default.
         device: ``cpu`` or ``cuda``: where it would be encoded.
         cache: This user's when None.
         on_step: Told what is being done.
@@ -77,7 +78,8 @@ def voice_prompt(
         The prompt, and the entry it was made of.
 
     Raises:
-        UsageError: A checkpoint that takes no recorded voice, or one with a rounded encoder and a voice without codes.
+        UsageError: A checkpoint that takes no recorded voice, or not in this mode, or one with a rounded encoder and a voice
+            without codes.
         IntegrityError: reference.wav is not what was built.
         AudioDecodeError: It cannot be read.
         WeightsMissing: No encoder here, and no codes in the voice that fit; or no checkpoint.
@@ -85,7 +87,15 @@ def voice_prompt(
             codes are unsound (RP5xx).
         DeviceError: The device is out of memory.
     """
-    encoder = Qwen3ReferenceEncoder(model_folder, device=device)
+    backend = open_backend(model) if isinstance(model, Path) else model
+    encoder = backend.encoder(device=device)
+    mode = mode or backend.profile.default_mode
+    if mode not in backend.profile.modes or mode is None:
+        raise UsageError(
+            f"{backend.profile.name} has no mode {mode}",
+            where="--mode",
+            fix=f"Use one of {', '.join(backend.profile.modes)}.",
+        )
     found = find_codes(voice, encoder, cache=cache, on_step=on_step)
     for finding in found.errors:
         raise BackendError(
@@ -95,18 +105,20 @@ def voice_prompt(
     with contextlib.suppress(MachineError):  # a folder that is read only serves as well
         store_codes(voice, entry)
     if mode is CloneMode.X_VECTOR:
-        return VoicePrompt(mode, entry.speaker_embedding), entry
-    return VoicePrompt(mode, entry.speaker_embedding, text=voice.text, codes=entry.codes), entry
+        return VoicePrompt(mode, entry.speaker_embedding, key=entry.key), entry
+    needs_text = backend.profile.needs_text(mode) is TextNeed.REQUIRED
+    text = voice.text if needs_text else None
+    return VoicePrompt(mode, entry.speaker_embedding, text=text, codes=entry.codes, key=entry.key), entry
 
 
 def find_codes(
     voice: Voice,
-    encoder: Qwen3ReferenceEncoder,
+    encoder: VoiceEncoder,
     *,
     cache: CodeCache | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> FoundCodes:
-    """Codes and embedding of a voice under a checkpoint; sound ones that are made go into the cache.
+    """Codes, and embedding where there is one, of a voice under a checkpoint; sound ones that are made go into the cache.
 
     Args:
         voice: As read from its folder; nothing is written into it (``store_codes`` does).
@@ -120,7 +132,7 @@ def find_codes(
     clip = _reference_clip(voice)
     on_step("look for codes")
     key = reference_key(clip.samples, clip.sample_rate_hz, encoder.facts)
-    own = _usable(voice, clip, encoder.talker_width)
+    own = _usable(voice, clip, encoder)
     if fault := encoder.fault():
         fitting = _only_fitting(own, key, voice)
         if fitting is None:
@@ -148,13 +160,13 @@ def _found(entry: CodeCacheEntry, origin: CodesOrigin, voice: Voice, clip: Clip)
     return FoundCodes(entry, origin, judge_codes(case, path=str(voice.folder)))
 
 
-def _usable(voice: Voice, clip: Clip, talker_width: int) -> list[FoundCodes]:
+def _usable(voice: Voice, clip: Clip, encoder: VoiceEncoder) -> list[FoundCodes]:
     """Sound entries of the folder. A damaged or stale file is as good as absent; `refprep verify` reports it."""
     entries = [e for _, e in read_codes(voice.folder) if isinstance(e, CodeCacheEntry)]
     fitting = [
         _found(e, CodesOrigin.VOICE, voice, clip)
         for e in entries
-        if e.key.audio_sha256 == clip.id and e.speaker_embedding.shape == (talker_width,)
+        if e.key.audio_sha256 == clip.id and encoder.fits(e)
     ]
     return [f for f in fitting if not f.errors]
 

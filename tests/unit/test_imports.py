@@ -16,13 +16,13 @@ PACKAGE = ROOT / "refprep"
 # import a neighbour are listed.
 LAYERS = (
     ("types", "units", "errors", "alone", "atomic", "memory", "environment", "precision"),
-    ("protocols", "config", "manifest", "text", "dsp", "engine"),
+    ("protocols", "config", "manifest", "text", "dsp", "engine", "moss"),
     ("linter", "identity", "guard"),
     ("pipeline", "backends"),
     ("models", "voice", "utterances", "report", "measure", "fix"),
     ("export", "corpus", "scoring"),
-    ("cloning", "bench"),
-    ("api", "api_build", "api_score", "api_encode", "api_clone"),
+    ("cloning", "bench", "audit", "compare"),
+    ("api", "api_build", "api_score", "api_encode", "api_clone", "api_audit", "api_compare"),
     ("cli",),
     ("__main__",),
 )
@@ -30,9 +30,13 @@ NEIGHBOURS = {
     ("alone", "errors"),
     ("atomic", "errors"),
     ("precision", "errors"),
+    ("moss", "engine"),
     ("voice", "report"),
     ("api_score", "api"),
     ("api_score", "api_build"),
+    ("api_audit", "api_build"),
+    ("api_compare", "api_clone"),
+    ("api_compare", "api_score"),
     ("api_clone", "api"),
     ("api_clone", "api_score"),
 }
@@ -139,8 +143,8 @@ def test_only_the_command_line_uses_typer():
 @pytest.mark.parametrize(
     ("library", "homes"),
     [
-        ("torch", {"bench", "engine", "backends", "models", "precision", "cli"}),
-        ("transformers", {"engine", "models"}),
+        ("torch", {"audit", "bench", "engine", "moss", "backends", "models", "precision", "cli"}),
+        ("transformers", {"engine", "moss", "models"}),
         ("speechbrain", {"models"}),
         ("faster_whisper", {"models"}),
         ("ctranslate2", {"models", "cli"}),

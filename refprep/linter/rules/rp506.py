@@ -1,7 +1,7 @@
 """RP506 codes-out-of-range.
 
 ## What it checks
-That every code is one of its codebook's (0 to 2047 for the 12.5 Hz codec), and that a frame has as many as the key says.
+That every code is one of its codebook's (0 to 2047 for Qwen3-TTS's codec, 0 to 1023 for MOSS-TTS's), and that a frame has as many as the key says.
 
 ## Why it matters
 A code that is not there reads another row of a table, or none: the engine fails, or speaks with noise in its context.

@@ -1,7 +1,8 @@
 """RP507 degenerate-embedding.
 
 ## What it checks
-That the speaker embedding is finite, not zero, and not one number over and over.
+That the speaker embedding is finite, not zero, and not one number over and over. Codes of an engine without one
+(MOSS-TTS) have nothing to check.
 
 ## Why it matters
 It is added to the prompt as the voice. NaN spoils everything after it; zero, or a constant, is nobody's voice.
@@ -33,6 +34,8 @@ MIN_NORM = 1e-6
 
 def check(case: CodesCase) -> Iterator[Hit]:
     """A hit for an embedding without a direction."""
+    if case.entry.speaker_embedding is None:  # of an engine that takes codes alone
+        return
     vector = case.entry.speaker_embedding.astype("float64")
     broken = int(vector.size - sum(map(math.isfinite, vector.tolist())))
     if broken:

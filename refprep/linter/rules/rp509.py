@@ -17,7 +17,7 @@ Look at the reference (`refprep lint VOICE`) and hold the checkpoint against its
 There is no automatic fix.
 
 ## Threshold and its source
-16 bits a frame, one for each codebook. Phonemes alone need about 4 (12 to 15 a second of about 5 bits). Over the speech
+16 bits a frame: one for each of Qwen3-TTS's 16 codebooks, half a one for each of MOSS-TTS's 32. Phonemes alone need about 4 (12 to 15 a second of about 5 bits). Over the speech
 pack the least was 46.6 bits for random weights of the published shapes (10 clips) and 51.6 for a tiny shape (60 clips), of
 at most 96 that 63 frames can show; a constant voltage still gave 32. Real weights were not available where this was written.
 """

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeAlias
 
-from refprep.errors import IntegrityError
+from refprep.errors import BackendError, IntegrityError
 from refprep.models.catalog import FileSpec
 
 CHUNK_BYTES = 1 << 20
+
+INDEX_SUFFIX = ".safetensors.index.json"
+"""Of a file that names the files which large weights are split into."""
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the bytes that arrived since the last call."""
@@ -25,6 +29,27 @@ class StoredFile:
     name: str
     size_bytes: int
     sha256: str
+
+
+def shards_of(index: Path) -> tuple[FileSpec, ...]:
+    """The files that an index of weights names; none for any other file.
+
+    Raises:
+        BackendError: It is no index, or names a file outside of its folder.
+    """
+    if not index.name.endswith(INDEX_SUFFIX):
+        return ()
+    try:
+        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        if not names or any(PurePosixPath(n).name != n or "\\" in n or n in (".", "..") for n in names):
+            raise ValueError(f"it names {names[:3]}")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BackendError(
+            f"it is no index of weights: {error}",
+            where=str(index),
+            fix="Take it from the model's publisher again.",
+        ) from error
+    return tuple(FileSpec((name,)) for name in names)
 
 
 @dataclass(frozen=True, slots=True)

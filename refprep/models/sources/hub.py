@@ -10,7 +10,7 @@ from typing import Any
 
 from refprep.errors import BackendError, WeightsMissing
 from refprep.models.catalog import FileSpec, HubSource
-from refprep.models.sources.files import Delivery, Progress, Pull, StoredFile, sha256_of, sync_file
+from refprep.models.sources.files import Delivery, Progress, Pull, StoredFile, sha256_of, shards_of, sync_file
 
 # The HTTP library under huggingface_hub has changed twice, and some of its exceptions come through as they are.
 _HTTP_LIBRARIES = {"httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3"}
@@ -65,7 +65,8 @@ def _fetch(
     if "tqdm_class" in inspect.signature(hf_hub_download).parameters:  # since huggingface_hub 1.x
         extra["tqdm_class"] = _bar_class(pull.progress)
     found: list[tuple[FileSpec, str, Path]] = []
-    for spec in source.files:
+    wanted = list(source.files)
+    for spec in wanted:
         missing: Exception | None = None
         for name in spec.names:
             if listed is not None and name not in listed:
@@ -86,6 +87,7 @@ def _fetch(
             # Offline, the cache knows which commit "main" was: <cache>/snapshots/<commit>/<name>.
             revision = revision or Path(path).parents[len(PurePosixPath(name).parts) - 1].name
             found.append((spec, name, Path(path)))
+            wanted += shards_of(Path(path))
             break
         else:
             if spec.is_optional:

