@@ -77,6 +77,8 @@ class BuildConfig:
             with refprep for the encoder, if there is one.
         min_clip_s: Shorter clips are refused: their embeddings are noise.
         require_consent: Refuse clips for which nobody wrote down that the speaker agrees.
+        backend: The voice is for: ``qwen3-tts`` or ``moss-tts``; empty for any. Where its default mode does not use the words
+            of the reference, a text that does not cover its clip is told and refuses nothing.
         cache: Remember what was heard in a clip, by its content.
     """
 
@@ -90,6 +92,7 @@ class BuildConfig:
     calibration: str = ""
     min_clip_s: float = 1.0
     require_consent: bool = False
+    backend: str = ""
     cache: bool = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 
     from refprep.pipeline.build import BuiltVoice
     from refprep.pipeline.candidate import Candidate
+
+
+class Backend(enum.StrEnum):
+    """The keys of ``refprep.types.BACKEND_MODES``: importing that would load numpy for every `--help`."""
+
+    QWEN3_TTS = "qwen3-tts"
+    MOSS_TTS = "moss-tts"
 
 
 def build(
@@ -88,6 +96,14 @@ def build(
     require_consent: Annotated[
         bool, typer.Option("--require-consent", help="Refuse clips for which nobody wrote down the consent.")
     ] = False,
+    backend: Annotated[
+        Backend | None,
+        typer.Option(
+            "--backend",
+            help="The voice is for it: moss-tts clones without the words, so a text that does not cover its clip "
+            "is told and refuses nothing. Any when left out.",
+        ),
+    ] = None,
     resample: Annotated[
         bool, typer.Option("--resample", help="Convert clips of another rate or format; written down.")
     ] = False,
@@ -125,6 +141,7 @@ def build(
         nested=numbers(nested, option="--nested"),
         calibration=",".join(str(Path(c).absolute()) for c in calibration) if calibration else None,
         require_consent=require_consent or None,
+        backend=None if backend is None else backend.value,
         cache=None if cache else False,
     )
     if target_s is None:

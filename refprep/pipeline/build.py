@@ -25,7 +25,7 @@ from refprep.pipeline.prove import VoiceProof, prove_identity
 from refprep.pipeline.select import ClipPool, LengthWindow, Selection, SelectionResolution, select_nested
 from refprep.pipeline.silence_policy import DEFAULT_TAIL_MS, SilencePolicy
 from refprep.text.ngrams import text_ngrams
-from refprep.types import Admission, ConsentCase, Reference, SampleFormat, freeze
+from refprep.types import BACKEND_MODES, Admission, ConsentCase, Reference, SampleFormat, freeze, gates_text
 
 _NESTED_SLACK = 0.2
 """A nested reference may miss its target by this part of it."""
@@ -107,7 +107,8 @@ def assemble_voice(
     tail = SilencePolicy.parse(config.tail, option="--tail", default_ms=DEFAULT_TAIL_MS)
     windows = length_windows(config, gap, tail)
     first = verifiers[0]
-    candidates = [Candidate(u, str(u.audio)) for u in utterances]
+    text_gate = _text_gate(config.backend)
+    candidates = [Candidate(u, str(u.audio), gates_text=text_gate) for u in utterances]
 
     _decode(candidates, listener, config, on_step)
     _admit(candidates, config, resample=resample)
@@ -136,7 +137,8 @@ def assemble_voice(
         nested=[len(s.chosen) for s in selections[:-1]],
     )
     on_step("check the whole")
-    joined = check_joined(reference, [proof.prints[proof.compared.index(i)] for i in chosen], listener, first)
+    prints = [proof.prints[proof.compared.index(i)] for i in chosen]
+    joined = check_joined(reference, prints, listener, first, gates_text=text_gate)
     if joined.fault is not None:
         raise NoVoiceError(
             f"the joined reference is not what its clips are: {joined.fault.code} {joined.fault.message}",
@@ -159,6 +161,14 @@ def assemble_voice(
         nested_s=config.nested,
         duplicates=tuple((admissible[d.first], admissible[d.second], d.message) for d in duplicates),
     )
+
+
+def _text_gate(backend: str) -> bool:
+    if backend and backend not in BACKEND_MODES:
+        raise UsageError(
+            f"the backend {backend!r} is unknown", where="--backend", fix=f"Use {' or '.join(BACKEND_MODES)}."
+        )
+    return gates_text(backend)
 
 
 def length_windows(config: BuildConfig, gap: SilencePolicy, tail: SilencePolicy) -> tuple[LengthWindow, ...]:

@@ -17,9 +17,17 @@ from refprep.types import Clip, Identity, QualityReport, Span, TextCheck
 _SNR_CAP_DB, _DB_PER_POINT, _WARNING_POINTS = 60.0, 6.0, 10
 
 
+def is_about_text(finding: Finding) -> bool:
+    """Whether it holds a text against its audio: information for backends that do not use the words."""
+    return finding.code.startswith("RP1")
+
+
 @dataclass(slots=True)
 class Candidate:
-    """A clip on its way through the pipeline; what is not known yet is None."""
+    """A clip on its way through the pipeline; what is not known yet is None.
+
+    ``gates_text`` is false where nobody will use the words of the reference: then they refuse nothing.
+    """
 
     utterance: Utterance
     path: str
@@ -33,6 +41,7 @@ class Candidate:
     converted_from: str = ""
     source_pcm_sha256: str = ""
     findings: tuple[Finding, ...] = ()
+    gates_text: bool = True
 
     @property
     def identity(self) -> Identity | None:
@@ -43,6 +52,8 @@ class Candidate:
     def refusals(self) -> tuple[Finding, ...]:
         """The findings that keep it out of a reference, whose voice it is first."""
         found = [f for f in self.findings if f.severity is Severity.ERROR or f.code == "RP107"]
+        if not self.gates_text:
+            found = [f for f in found if not is_about_text(f)]
         return tuple(sorted(found, key=lambda f: not f.code.startswith("RP3")))
 
     @property

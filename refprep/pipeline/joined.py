@@ -10,6 +10,7 @@ from refprep.identity.verifier import Verifier
 from refprep.linter.registry import all_rules
 from refprep.linter.rule import Finding, Severity
 from refprep.linter.run import run_rules
+from refprep.pipeline.candidate import is_about_text
 from refprep.pipeline.listen import Listener
 from refprep.pipeline.samples import clip_of
 from refprep.types import (
@@ -34,6 +35,7 @@ class JoinedCheck:
         worst_window: Where that window is.
         window_threshold: What it needs; None where nobody measured it.
         findings: What is wrong with it.
+        gates_text: Whether a text that does not cover the audio is a fault.
     """
 
     text: TextCheck
@@ -41,11 +43,13 @@ class JoinedCheck:
     worst_window: Span | None
     window_threshold: float | None
     findings: tuple[Finding, ...]
+    gates_text: bool = True
 
     @property
     def fault(self) -> Finding | None:
         """The first thing that must not be in a reference; None where there is none."""
-        return next((f for f in self.findings if f.severity is Severity.ERROR), None)
+        faults = (f for f in self.findings if f.severity is Severity.ERROR)
+        return next((f for f in faults if self.gates_text or not is_about_text(f)), None)
 
     @property
     def is_verified(self) -> bool:
@@ -54,7 +58,12 @@ class JoinedCheck:
 
 
 def check_joined(
-    reference: Reference, prints: Sequence[Voiceprint], listener: Listener, verifier: Verifier
+    reference: Reference,
+    prints: Sequence[Voiceprint],
+    listener: Listener,
+    verifier: Verifier,
+    *,
+    gates_text: bool = True,
 ) -> JoinedCheck:
     """Hold the whole text against the whole reference, and every window of it against the voice.
 
@@ -63,6 +72,7 @@ def check_joined(
         prints: Voiceprints of the chosen clips.
         listener: Voice activity, recogniser, aligner.
         verifier: Of the encoder that made the prints.
+        gates_text: Whether a text that does not cover the audio is a fault.
     """
     clip = reference_clip(reference)
     text = listener.check(clip, reference.text, language=reference.language)
@@ -74,7 +84,7 @@ def check_joined(
     if mean is not None:
         lowest, worst = worst_window(verifier.embed(clip, listener.speech(clip)), mean, verifier)
         findings += _voice_findings(lowest, worst, verifier)
-    return JoinedCheck(text, lowest, worst, limit, tuple(findings))
+    return JoinedCheck(text, lowest, worst, limit, tuple(findings), gates_text)
 
 
 def _voice_findings(lowest: float | None, worst: Span | None, verifier: Verifier) -> tuple[Finding, ...]:

@@ -15,6 +15,7 @@ from refprep.types.backend import (
     ModeProfile,
     SynthesisSettings,
     TextNeed,
+    gates_text,
 )
 from refprep.types.codes import CacheKey, CodeCacheEntry, CodeMatrix, CodesCase, DamagedCodes, EncoderFacts
 from refprep.types.consent import ConsentCase
@@ -122,4 +123,5 @@ __all__ = [
     "Word",
     "WordsFault",
     "freeze",
+    "gates_text",
 ]

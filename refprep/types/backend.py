@@ -52,6 +52,15 @@ BACKEND_MODES: Mapping[str, Mapping[CloneMode, ModeProfile]] = MappingProxyType(
 """Modes of every backend, its default first; a checkpoint may have fewer. Lint's engine profiles are read from here, too."""
 
 
+def gates_text(backend: str) -> bool:
+    """Whether a reference whose text does not cover its audio harms a backend, as it is used by default.
+
+    Args:
+        backend: Of ``BACKEND_MODES``; empty for any: then it might.
+    """
+    return not backend or next(iter(BACKEND_MODES[backend].values())).coverage is CoverageRule.GATE
+
+
 @dataclass(frozen=True, slots=True)
 class BackendProfile:
     """A checkpoint's abilities.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -153,6 +154,31 @@ def test_every_kind_of_bad_clip_is_refused_with_its_reason(scene, tmp_path):
     listened = {Path(p).name for p in scene.listened}
     assert not listened & {"intruder.wav", "short.wav", "wide.wav", "copy.flac"}  # listening is the dear part
     assert verify_voice(tmp_path / "ana").problems == ()
+
+
+def test_a_backend_that_does_not_use_the_words_gets_clips_whose_text_falls_short(tmp_path):
+    """For MOSS-TTS cloning coverage is information; a stranger, a twin or a short clip is still out."""
+    scene = Scene(tmp_path / "clips")
+    for number, text in enumerate(TEXTS[:3]):
+        scene.add(f"{number}.wav", text.split()[0], said=f"{text} {text}")
+    scene.add("intruder.wav", "It was the season of darkness.", degrees=90.0)
+    for backend in ("", "qwen3-tts"):
+        with pytest.raises(NoVoiceError) as error:
+            scene.build(tmp_path / "any", config=replace(CONFIG, backend=backend))
+        assert set(refusals(error.value.candidates).values()) == {"RP101", "RP304"}
+    assert not (tmp_path / "any").exists()
+    voice = scene.build(tmp_path / "ana", config=replace(CONFIG, backend="moss-tts"))
+    assert refusals(voice.candidates) == {"intruder.wav": "RP304"}
+    assert not voice.joined.is_verified
+    document = document_of(tmp_path / "ana")
+    jsonschema.validate(document, json.loads(SCHEMA.read_text("utf-8")))
+    assert {f["code"] for clip in document["clips"] for f in clip["findings"]} >= {"RP101"}
+    assert verify_voice(tmp_path / "ana").problems == ()
+
+
+def test_an_unknown_backend_is_named(scene, tmp_path):
+    with pytest.raises(UsageError, match="'cassette' is unknown"):
+        scene.build(tmp_path / "ana", config=replace(CONFIG, backend="cassette"))
 
 
 def test_a_second_speaker_inside_a_clip_is_refused(scene, tmp_path):
