@@ -1,7 +1,8 @@
 """Requests in, audio out: the talker's codes go through the streaming codec as they are written.
 
 Start reading here. ``open`` queues a request, ``step`` writes one frame of every running request and decodes the chunks
-that are due, ``SpeechStream.take`` gives the audio away. ``speak`` and ``stream`` are loops around these.
+that are due, ``SpeechStream.take`` gives the audio away. ``speak`` and ``stream`` are loops
+around these (``speech_loop.py``).
 
 A voice in context is decoded into the codec's state first, so that the first new sample follows on the last one of the
 reference; that state is kept for the next request of the voice. On a CPU each chunk is decoded by itself, in chunks that are
@@ -13,30 +14,30 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
 import torch
 
 from refprep.engine.chunk_decoder import Chunk, ChunkDecoder
-from refprep.engine.chunk_ramp import ChunkRamp, live_ramp, offline_ramp
+from refprep.engine.chunk_ramp import ChunkRamp, live_ramp
 from refprep.engine.codec import CodecDecoder, load_codec_decoder
 from refprep.engine.engine import Engine, EngineOptions
 from refprep.engine.int8 import Int8Report, quantize_int8
 from refprep.engine.model import DTYPES, TalkerCheckpoint, load_checkpoint
 from refprep.engine.prompt import check_request
-from refprep.engine.speech_stream import Clock, Guard, SpeechStream
+from refprep.engine.speech_loop import SpeechLoop
+from refprep.engine.speech_stream import Guard, SpeechStream
 from refprep.engine.steps import StepMode
 from refprep.engine.voice_states import VOICES_NBYTES
 from refprep.errors import UsageError
-from refprep.types import Samples, SamplingParams, SpeechRequest, StreamEnd, SynthesisResult, freeze
+from refprep.types import GeneratedCodes, SamplingParams, SpeechRequest
 
 INT8 = "int8"
 
 
-class SpeechEngine:
+class SpeechEngine(SpeechLoop[GeneratedCodes]):
     """A checkpoint that speaks.
 
     Args:
@@ -66,13 +67,13 @@ class SpeechEngine:
         self.checkpoint = checkpoint
         self.name = checkpoint.folder.resolve().name
         self.sample_rate_hz = decoder.sample_rate_hz
-        self._device = decoder.device.type
-        self._clock: Clock = options.get("clock", time.perf_counter)
         self._engine = Engine(checkpoint, **options)
+        super().__init__(
+            self._engine, device=decoder.device.type, clock=options.get("clock", time.perf_counter)
+        )
         together = self._engine.rows_together
         self.ramp = ramp or live_ramp(self._device, rows_together=together)
         self._chunks = ChunkDecoder(decoder, rows_together=together, voices_nbytes=voices_nbytes)
-        self._open: dict[int, SpeechStream] = {}
         self.int8: Int8Report | None = None
 
     @property
@@ -99,11 +100,6 @@ class SpeechEngine:
     def mode(self) -> StepMode:
         """How its frames are run."""
         return self._engine.mode
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing waits, runs or is being decoded."""
-        return self._engine.is_idle and all(stream.is_done for stream in self._open.values())
 
     def check(self, request: SpeechRequest) -> None:
         """Refuse what the checkpoint cannot do, before anything runs.
@@ -141,70 +137,8 @@ class SpeechEngine:
         """
         return self._opened(request, guard, self.ramp, deadline_s, client)
 
-    def step(self) -> None:
-        """Write one frame of every running request, then decode every chunk that is due.
-
-        Raises:
-            DeviceError: The device ran out of memory. Requests in flight are cancelled; what was decoded is theirs.
-        """
-        try:
-            self._engine.step()
-        finally:
-            self._advance()
-
-    def speak(
-        self,
-        requests: Sequence[SpeechRequest],
-        guards: Sequence[Guard | None] | None = None,
-        on_step: Callable[[], None] | None = None,
-    ) -> list[SynthesisResult]:
-        """Speak all requests, side by side; results are in their order.
-
-        Args:
-            requests: Checked, all of them, before the first frame.
-            guards: One a request, or None.
-            on_step: Called after every frame.
-
-        Raises:
-            UsageError: A request does not fit the checkpoint.
-            TextInputError: A text is empty or too long.
-            DeviceError: The device ran out of memory.
-        """
-        for request in requests:
-            self.check(request)
-        streams: list[SpeechStream] = []
-        try:
-            for request, guard in zip(requests, guards or [None] * len(requests), strict=True):
-                ramp = offline_ramp(self._device, is_guarded=guard is not None)
-                streams.append(self._opened(request, guard, ramp))
-            while not all(stream.is_done for stream in streams):
-                self.step()
-                if on_step is not None:
-                    on_step()
-        finally:
-            for stream in streams:
-                self._forget(stream)
-        return [_result(stream) for stream in streams]
-
-    def stream(self, request: SpeechRequest, guard: Guard | None = None) -> Iterator[Samples | StreamEnd]:
-        """Samples as they are decoded, then the record of them. Closing the iterator ends the request.
-
-        Nothing that was given away is kept: memory does not grow with the audio.
-
-        Raises:
-            UsageError: The request does not fit the checkpoint.
-            TextInputError: Its text is empty or too long.
-            DeviceError: The device ran out of memory.
-        """
-        stream = self.open(request, guard)
-        try:
-            while not stream.is_done:
-                self.step()
-                yield from stream.take()
-            yield from stream.take()
-            yield stream.outcome()
-        finally:
-            self._forget(stream)
+    def _queued(self, request: SpeechRequest, guard: Guard | None, ramp: ChunkRamp) -> SpeechStream:
+        return self._opened(request, guard, ramp)
 
     def _opened(
         self,
@@ -225,40 +159,6 @@ class SpeechEngine:
             self._forget(stream)
             raise
         return stream
-
-    def _cancel(self, stream: SpeechStream) -> None:
-        self._engine.cancel(stream.ticket)
-        self._advance()
-        stream.poll(wait=True)
-
-    def _forget(self, stream: SpeechStream) -> None:
-        """Nobody waits for it any more; one that is done was forgotten before."""
-        if self._open.pop(stream.ticket, None) is None:
-            return
-        self._engine.cancel(stream.ticket)
-        self._engine.take(stream.ticket)
-        self._release(stream)
-
-    def _advance(self) -> None:
-        """Let ended requests know, decode what is due, look what has arrived."""
-        self._collect_ends()
-        try:
-            self._decode()
-        finally:
-            self._collect_ends()  # of those that the codec failed
-            must_wait = self._engine.is_idle  # no further step would look
-            for stream in list(self._open.values()):
-                if stream.is_launched:
-                    self._release(stream)
-                stream.poll(wait=must_wait)
-                if stream.is_done:
-                    del self._open[stream.ticket]
-
-    def _collect_ends(self) -> None:
-        for stream in self._open.values():
-            generated = self._engine.take(stream.ticket)
-            if generated is not None:
-                stream.end(generated)
 
     def _decode(self) -> None:
         """Chunk by chunk of every stream, those of different streams together, until nothing is due."""
@@ -288,14 +188,6 @@ class SpeechEngine:
         if stream.row is not None:
             self._chunks.release(stream.row)
             stream.row = None
-
-
-def _result(stream: SpeechStream) -> SynthesisResult:
-    end, parts = stream.outcome(), stream.take()
-    samples = freeze(np.concatenate(parts) if parts else np.zeros(0, np.float32))
-    return SynthesisResult(
-        samples, end.sample_rate_hz, end.text, end.generated, end.first_audio_s, end.wall_s
-    )
 
 
 def load_speech_engine(

@@ -11,7 +11,7 @@ reference. Delay writes the end of the prefix anew, so what is decoded is the en
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,27 +19,25 @@ import numpy.typing as npt
 import torch
 
 from refprep.engine.chunk_decoder import DecodedChunk
-from refprep.engine.chunk_ramp import ChunkRamp, live_ramp, offline_ramp
+from refprep.engine.chunk_ramp import ChunkRamp, live_ramp
 from refprep.engine.side_stream import SideStream
+from refprep.engine.speech_loop import SpeechLoop
 from refprep.engine.speech_stream import Clock, Guard, SpeechStream
 from refprep.moss.codec import CodecState, OutputDecoder
 from refprep.moss.engine import MossEngine
 from refprep.moss.load import MossCheckpoint
 from refprep.moss.prompt import build_prompt
+from refprep.moss.request import MossCodes
 from refprep.moss.speech_request import moss_request
 from refprep.types import (
     MossSampling,
-    Samples,
     SpeechRequest,
     StopReason,
-    StreamEnd,
-    SynthesisResult,
-    freeze,
 )
 from refprep.units import SAMPLES_PER_FRAME
 
 
-class MossSynthesizer:
+class MossSynthesizer(SpeechLoop[MossCodes]):
     """A MOSS-TTS checkpoint that speaks: the generator at any precision, the codec's decoder at its own.
 
     Args:
@@ -71,11 +69,10 @@ class MossSynthesizer:
         self.checkpoint, self.decoder = checkpoint, decoder
         self.name = checkpoint.folder.resolve().name
         self.sample_rate_hz = decoder.sample_rate_hz
-        self._clock, self._device = clock, decoder.device.type
         self._engine = MossEngine(checkpoint, max_batch=max_batch, rows_together=rows_together, clock=clock)
+        super().__init__(self._engine, device=decoder.device.type, clock=clock)
         self.ramp = ramp or live_ramp(self._device, rows_together=self._engine.rows_together)
         self._side = SideStream(decoder.device)
-        self._open: dict[int, SpeechStream] = {}
         self._states: dict[int, CodecState] = {}
         self._contexts: dict[
             int, npt.NDArray[np.int32]
@@ -100,11 +97,6 @@ class MossSynthesizer:
             "decoder_precision": self.decoder.precision.value,
         }
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing waits, runs or is being decoded."""
-        return self._engine.is_idle and not self._open
-
     def check(self, request: SpeechRequest) -> None:
         """Refuse what the checkpoint cannot do, before anything runs.
 
@@ -115,59 +107,10 @@ class MossSynthesizer:
         config = self.checkpoint.config
         build_prompt(moss_request(request, config), config, self.checkpoint.tokenizer)
 
-    def speak(
-        self,
-        requests: Sequence[SpeechRequest],
-        guards: Sequence[Guard | None] | None = None,
-        on_step: Callable[[], None] | None = None,
-    ) -> list[SynthesisResult]:
-        """Speak all requests, side by side; results are in their order.
-
-        Args:
-            requests: Checked, all of them, before the first row.
-            guards: One a request, or None.
-            on_step: Called after every row.
-
-        Raises:
-            UsageError, TextInputError: As ``check``; or a text that is too long.
-            DeviceError: The device ran out of memory.
-        """
-        streams: list[SpeechStream] = []
-        try:
-            for request, guard in zip(requests, guards or [None] * len(requests), strict=True):
-                ramp = offline_ramp(self._device, is_guarded=guard is not None)
-                streams.append(self.open(request, guard, ramp))
-            while not all(stream.is_done for stream in streams):
-                self.step()
-                if on_step is not None:
-                    on_step()
-        finally:
-            for stream in streams:
-                self._forget(stream)
-        return [_result(stream) for stream in streams]
-
-    def stream(self, request: SpeechRequest, guard: Guard | None = None) -> Iterator[Samples | StreamEnd]:
-        """Samples as they are decoded, then the record of them. Closing the iterator ends the request.
-
-        Nothing that was given away is kept: memory does not grow with the audio.
-
-        Raises:
-            UsageError, TextInputError, DeviceError: As ``speak``.
-        """
-        stream = self.open(request, guard)
-        try:
-            while not stream.is_done:
-                self.step()
-                yield from stream.take()
-            yield from stream.take()
-            yield stream.outcome()
-        finally:
-            self._forget(stream)
-
     def open(
-        self, request: SpeechRequest, guard: Guard | None = None, ramp: ChunkRamp | None = None
+        self, request: SpeechRequest, guard: Guard | None = None, *, ramp: ChunkRamp | None = None
     ) -> SpeechStream:
-        """Queue a request; nothing of it runs before the next ``step``.
+        """Queue a request for somebody who listens; nothing of it runs before the next ``step``.
 
         Args:
             request: What to speak.
@@ -175,10 +118,14 @@ class MossSynthesizer:
             ramp: Of its chunks; ``self.ramp`` when None.
 
         Raises:
-            UsageError, TextInputError: As ``speak``.
+            UsageError: The request does not fit the checkpoint.
+            TextInputError: Its text is empty or too long.
         """
+        return self._queued(request, guard, ramp or self.ramp)
+
+    def _queued(self, request: SpeechRequest, guard: Guard | None, ramp: ChunkRamp) -> SpeechStream:
         asked = moss_request(request, self.checkpoint.config)
-        stream = SpeechStream(request, guard, ramp or self.ramp, clock=self._clock, on_cancel=self._cancel)
+        stream = SpeechStream(request, guard, ramp, clock=self._clock, on_cancel=self._cancel)
 
         def watch(frame: npt.NDArray[np.int32], _odds: int) -> StopReason | None:
             return stream.watch(frame, None)
@@ -187,58 +134,18 @@ class MossSynthesizer:
         self._open[stream.ticket] = stream
         return stream
 
-    def step(self) -> None:
-        """Write one row of every running request, then decode every chunk that is due.
-
-        Raises:
-            DeviceError: The device ran out of memory. Requests in flight are cancelled; what was decoded is theirs.
-        """
-        try:
-            self._engine.step()
-        finally:
-            self._advance()
-
-    def _cancel(self, stream: SpeechStream) -> None:
-        self._engine.cancel(stream.ticket)
-        self._advance()
-        stream.poll(wait=True)
-
-    def _forget(self, stream: SpeechStream) -> None:
-        """Nobody waits for it any more; one that is done was forgotten before."""
-        if self._open.pop(stream.ticket, None) is None:
-            return
-        self._engine.cancel(stream.ticket)
-        self._engine.take(stream.ticket)
-        self._release(stream)
-
     def _release(self, stream: SpeechStream) -> None:
         self._states.pop(stream.ticket, None)
         self._contexts.pop(stream.ticket, None)
 
-    def _advance(self) -> None:
-        """Let ended requests know, decode what is due, look what has arrived."""
-        self._collect_ends()
-        try:
-            while self._decode():
-                pass
-        finally:
-            self._collect_ends()  # of those that the codec failed
-            must_wait = self._engine.is_idle  # no further step would look
-            for stream in list(self._open.values()):
-                if stream.is_launched:
-                    self._release(stream)
-                stream.poll(wait=must_wait)
-                if stream.is_done:
-                    del self._open[stream.ticket]
+    def _note_end(self, stream: SpeechStream, generated: MossCodes) -> None:
+        self._contexts[stream.ticket] = generated.context
 
-    def _collect_ends(self) -> None:
-        for stream in self._open.values():
-            generated = self._engine.take(stream.ticket)
-            if generated is not None:
-                self._contexts[stream.ticket] = generated.context
-                stream.end(generated)
+    def _decode(self) -> None:
+        while self._decode_once():
+            pass
 
-    def _decode(self) -> bool:
+    def _decode_once(self) -> bool:
         """One chunk of every stream that has one due; whether there was any."""
         now_s = self._clock()
         due = [(s, n) for s in self._open.values() if (n := s.due_frames(now_s, len(self._open)))]
@@ -269,11 +176,3 @@ class MossSynthesizer:
 
     def _step(self, frames: npt.NDArray[np.int32], state: CodecState) -> torch.Tensor:
         return self.decoder.step(self._side.upload(frames[None].astype(np.int64)), state)
-
-
-def _result(stream: SpeechStream) -> SynthesisResult:
-    end, parts = stream.outcome(), stream.take()
-    samples = freeze(np.concatenate(parts) if parts else np.zeros(0, np.float32))
-    return SynthesisResult(
-        samples, end.sample_rate_hz, end.text, end.generated, end.first_audio_s, end.wall_s
-    )
