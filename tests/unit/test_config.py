@@ -21,7 +21,7 @@ def test_the_defaults_are_what_the_documentation_says():
     assert Config() == Config(
         ModelConfig("auto", "auto", "auto", 0),
         LintConfig((), (), {}, {}, False, "", "", "error", 1, True),
-        BuildConfig(12.0, 30.0, 12.0, (), "zeros-120ms", "zeros-160ms", None, "", 1.0, False, True),
+        BuildConfig(12.0, 30.0, 12.0, (), "zeros-120ms", "zeros-160ms", None, "", 1.0, False, "", True),
     )
 
 
