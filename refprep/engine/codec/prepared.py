@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import nn
 
 
-class Prepared(nn.Module):
+class Prepared(nn.Module, ABC):
     """A module whose parameters are the checkpoint's and whose forward pass reads derived buffers."""
 
+    @abstractmethod
     def prepare(self) -> None:
         """Derive the buffers, in float32, and drop the parameters they came from."""
-        raise NotImplementedError
 
     def keep(self, name: str, tensor: torch.Tensor) -> None:
         """Hold a derived tensor; it moves with the module and is no part of its state_dict."""
