@@ -20,11 +20,8 @@ import numpy.typing as npt
 import torch
 
 from refprep.audit.rounding import round_states, round_weights
-from refprep.engine.codec.config import codec_folder, read_codec_config
 from refprep.engine.codec.encoder import EncoderNetwork
-from refprep.engine.codec.prepared import prepare
-from refprep.engine.loader import fill, open_weights
-from refprep.errors import DeviceError
+from refprep.engine.codec.load import load_encoder_network
 from refprep.precision import exact_fp32
 from refprep.types import CodeMatrix, Samples
 from refprep.units import SAMPLES_PER_FRAME
@@ -107,31 +104,13 @@ def qwen3_encoder_at(folder: Path, precision: str, *, device: str = "cpu") -> Qw
         BackendError: The files are no codec of this kind, or do not fit each other.
         DeviceError: The device has too little memory.
     """
-    config, weights = read_codec_config(folder), open_weights(codec_folder(folder))
-    with torch.device("meta"):
-        network = EncoderNetwork(config.encoder_config)
-    try:
-        fill(
-            network,
-            weights,
-            prefix="encoder.",
-            elsewhere=("decoder.",),
-            dtype=torch.float32,
-            device=device,
-        )
-        prepare(network)
-        quantized = round_weights(network, in_encoder) if precision.startswith("int8") else 0
-        if precision == "int8-dynamic":
-            round_states(network, in_encoder)
-        if precision in _DTYPES:
-            for part in _PARTS:
-                network.get_submodule(part).to(_DTYPES[precision])
-    except torch.OutOfMemoryError as error:
-        raise DeviceError(
-            f"{device} has too little memory for the codec",
-            where=str(folder),
-            fix="Use --device cpu, or free it.",
-        ) from error
+    network, config, _ = load_encoder_network(folder, device)
+    quantized = round_weights(network, in_encoder) if precision.startswith("int8") else 0
+    if precision == "int8-dynamic":
+        round_states(network, in_encoder)
+    if precision in _DTYPES:
+        for part in _PARTS:
+            network.get_submodule(part).to(_DTYPES[precision])
     return Qwen3AuditEncoder(
         network,
         precision,

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from refprep.engine.codec.config import codec_folder, read_codec_config
+from refprep.engine.codec.config import CodecConfig, codec_folder, read_codec_config
 from refprep.engine.codec.decoder import CodecDecoder, DecoderNetwork
 from refprep.engine.codec.encoder import CodecEncoder, EncoderNetwork
 from refprep.engine.codec.prepared import prepare
@@ -51,12 +51,20 @@ def load_codec_encoder(folder: Path, device: torch.device | str) -> CodecEncoder
         BackendError: The files are no codec of this kind, or do not fit each other.
         DeviceError: The device has too little memory.
     """
+    network, config, weights = load_encoder_network(folder, device)
+    levels = config.encoder_valid_num_quantizers
+    return CodecEncoder(network, config.encoder_config, weights, torch.device(device), num_codebooks=levels)
+
+
+def load_encoder_network(
+    folder: Path, device: torch.device | str
+) -> tuple[EncoderNetwork, CodecConfig, WeightFiles]:
+    """The encoder's network alone, filled and prepared in float32; arguments and errors as ``load_codec_encoder``."""
     config, weights = read_codec_config(folder), open_weights(codec_folder(folder))
     with torch.device("meta"):
         network = EncoderNetwork(config.encoder_config)
     _fill(network, weights, _ENCODER, _DECODER, device)
-    levels = config.encoder_valid_num_quantizers
-    return CodecEncoder(network, config.encoder_config, weights, torch.device(device), num_codebooks=levels)
+    return network, config, weights
 
 
 def _fill(
